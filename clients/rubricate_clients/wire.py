@@ -1,0 +1,380 @@
+"""The wire: what a trainer sends and what it gets back, as pydantic models (contract version 1).
+
+Every model refuses unknown fields and wrong types, so a misspelt option is an error with a path and
+never a silent default. Undecided numbers are ``None``; NaN and infinities are not numbers here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+CONTRACT_VERSION = 1
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+Status = Literal["scored", "skipped", "failed"]
+SkipReason = Literal["not_eligible", "group_too_small", "judging_off"]
+FailureKind = Literal[
+    # the rubric's fault
+    "unknown_check", "bad_kwargs", "unsupported_rule", "rule_error", "missing_data",
+    # the judge's fault
+    "no_judge", "unreachable", "overloaded", "unreadable", "truncated", "too_long", "identity", "refused",
+    "unauthorized",
+    # ours
+    "timeout", "crashed", "canceled", "internal",
+]  # fmt: skip
+Judging = Literal["needed", "eligible", "all", "none"]
+Method = Literal["rdan", "ngrpo", "rdan_ngrpo", "gdpo", "grpo", "dr_grpo", "rloo"]
+RewardName = Literal["gated", "outcome", "aon", "csr", "points"]
+
+
+def _fault(title: str, faults: list[tuple[tuple[int | str, ...], object, str]]) -> ValidationError:
+    """An error of several faults, each at its own place below the value that is validated."""
+    return ValidationError.from_exception_data(
+        title,
+        [
+            {"type": PydanticCustomError("value_error", "{why}", {"why": why}), "loc": loc, "input": value}
+            for loc, value, why in faults
+        ],
+    )
+
+
+def _json_faults(value: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[Any, object, str]]:
+    """Floats that JSON does not have; pydantic's parser lets them through in untyped values."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield loc, value, f"{value} is not a JSON number; numbers must be finite"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _json_faults(item, (*loc, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _json_faults(item, (*loc, index))
+
+
+def _json_object(value: dict[str, Any]) -> dict[str, Any]:
+    if faults := list(_json_faults(value)):
+        raise _fault("kwargs", faults)
+    return value
+
+
+JsonObject = Annotated[dict[str, Any], AfterValidator(_json_object)]
+
+
+class _Model(BaseModel):
+    """Strict in what it takes: no unknown fields, no coercion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def ids_of(items: Iterable[Any]) -> list[str]:
+    """Id of each item; where it has none, its position as a string."""
+    return [
+        str(index) if (id := getattr(item, "id", None)) is None else id for index, item in enumerate(items)
+    ]
+
+
+def _unique_ids(items: list[Any]) -> list[Any]:
+    ids = ids_of(items)
+    if len(set(ids)) < len(ids):
+        first: dict[str, int] = {}
+        faults = [
+            ((i, "id"), id, f"the id {id!r} is taken by item {first[id]}; ids must be unique")
+            for i, id in enumerate(ids)
+            if first.setdefault(id, i) != i
+        ]
+        raise _fault("ids", faults)
+    return items
+
+
+_Members = [Field(min_length=1), AfterValidator(_unique_ids)]
+
+
+class Message(_Model):
+    """One chat message of a prompt."""
+
+    role: Annotated[str, Field(min_length=1)]
+    content: str
+
+
+class Response(_Model):
+    """One sampled answer; a missing id is its position in the group."""
+
+    id: str | None = None
+    text: str
+
+
+def _threshold(value: float) -> float:
+    if value not in (0.5, 1.0):
+        raise ValueError("`pass_at` is 0.5 or 1.0")
+    return value
+
+
+class Rubric(_Model):
+    """One requirement on a response: a `check` (deterministic) or a `criterion` (for the judge)."""
+
+    id: str | None = None
+    check: str | None = None
+    kwargs: JsonObject | None = None
+    criterion: Annotated[str, Field(min_length=1)] | None = None
+    hard: bool | None = None
+    weight: Positive = 1.0
+    points: Finite | None = None
+    negative: bool | None = None
+    pass_at: Annotated[float, AfterValidator(_threshold)] = 1.0
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.check is None) == (self.criterion is None):
+            raise ValueError("a rubric has exactly one of `check` and `criterion`")
+        if self.criterion is not None and self.kwargs:
+            raise ValueError("`kwargs` belong to a `check`, and this rubric has a `criterion`")
+        if self.points == 0:
+            raise ValueError("`points` must not be 0: a rubric that is worth nothing decides nothing")
+        if self.points is not None and self.points < 0 and self.negative is False:
+            raise ValueError("negative `points` describe a pitfall, so `negative` cannot be false")
+        return self
+
+    @property
+    def is_hard(self) -> bool:
+        """Checks are hard and criteria soft unless the rubric says otherwise."""
+        return self.check is not None if self.hard is None else self.hard
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the rubric describes a pitfall, so that its score is inverted."""
+        return bool(self.negative) or (self.points is not None and self.points < 0)
+
+
+def _plain_or_object(value: object) -> str:
+    return "str" if isinstance(value, str) else "object"
+
+
+# A union that picks its branch by looking, so that an error speaks of that branch alone.
+Prompt = Annotated[
+    Annotated[str, Tag("str")] | Annotated[list[Message], Field(min_length=1), Tag("object")],
+    Discriminator(_plain_or_object),
+]
+ResponseItem = Annotated[
+    Annotated[str, Tag("str")] | Annotated[Response, Tag("object")], Discriminator(_plain_or_object)
+]
+UNION_TAGS = frozenset({"str", "object"})
+"""Parts of pydantic's error locations that are not in the body."""
+
+
+class Group(_Model):
+    """A prompt, its rubrics, and all responses sampled for it. Equal texts stay separate members."""
+
+    id: str | None = None
+    prompt: Prompt
+    reference: str | None = None
+    rubrics: Annotated[list[Rubric], *_Members]
+    responses: Annotated[list[ResponseItem], *_Members]
+
+    def texts(self) -> list[str]:
+        """Text of each response."""
+        return [r if isinstance(r, str) else r.text for r in self.responses]
+
+
+class AdvantageSpec(_Model):
+    """Which advantages to compute; a parameter of another method is refused.
+
+    `quality_weight` and `sigma_floor` belong to `rdan` and `rdan_ngrpo`, `r_max` and `virtual` to
+    `ngrpo` and `rdan_ngrpo`, `weights` (outcome, quality) and `whiten` to `gdpo`.
+    """
+
+    method: Method
+    quality_weight: Finite | None = None
+    sigma_floor: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    r_max: Finite | None = None
+    virtual: Annotated[int, Field(ge=0, le=10_000)] | None = None
+    weights: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = None
+    whiten: bool | None = None
+
+    @model_validator(mode="after")
+    def _own_parameters(self) -> Self:
+        foreign = [name for name in self.parameters() if name not in _PARAMETERS[self.method]]
+        if foreign:
+            own = ", ".join(_PARAMETERS[self.method]) or "none"
+            raise ValueError(f"`{foreign[0]}` is not a parameter of {self.method} (its parameters: {own})")
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that were given, by name."""
+        names = (n for n in AdvantageSpec.model_fields if n != "method")
+        return {n: v for n in names if (v := getattr(self, n)) is not None}
+
+
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "rdan": ("quality_weight", "sigma_floor"),
+    "ngrpo": ("r_max", "virtual"),
+    "rdan_ngrpo": ("quality_weight", "sigma_floor", "r_max", "virtual"),
+    "gdpo": ("weights", "whiten"),
+    "grpo": (),
+    "dr_grpo": (),
+    "rloo": (),
+}
+
+
+class Options(_Model):
+    """How a request is scored. Defaults are those of the contract."""
+
+    judging: Judging | None = None
+    mode: Literal["strict", "loose"] = "strict"
+    thinking: Literal["strip", "keep"] = "strip"
+    blank: Literal["fail", "check"] = "fail"
+    outcome: Literal["all", "fraction"] = "all"
+    reward: RewardName = "gated"
+    score: Literal["label", "expected"] = "label"
+    cache: Literal["use", "refresh", "off"] = "use"
+    explain: bool = False
+    deadline_s: Positive | None = None
+    advantages: AdvantageSpec | None = None
+
+
+class ScoreRequest(_Model):
+    """Body of `POST /v1/score`."""
+
+    groups: Annotated[list[Group], *_Members]
+    options: Options = Options()
+
+
+class VerdictError(BaseModel):
+    """Why a verdict is `failed`: an error kind, a sentence for people, and where in the request."""
+
+    kind: FailureKind
+    message: str
+    path: str | None = None
+
+
+class Span(BaseModel):
+    """Evidence: code points `start` to `end` (exclusive) of the response text as it was sent."""
+
+    start: int
+    end: int
+    kind: Literal["match", "violation", "counted"]
+
+
+class Verdict(BaseModel):
+    """What one rubric says of one response. `score` is in [0, 1], None when undecided."""
+
+    id: str
+    score: float | None
+    status: Status
+    reason: str | None = None
+    error: VerdictError | None = None
+    observed: str | None = None
+    required: str | None = None
+    label: float | None = None
+    expected: float | None = None
+    label_mass: float | None = None
+    cached: bool | None = None
+    parsed: bool | None = None
+    evidence: list[Span] | None = None
+    variant: str | None = None
+    judge_prompt: list[dict[str, str]] | None = None
+
+
+class ScoredResponse(BaseModel):
+    """All verdicts on one response, and the numbers made of them (contract section 3)."""
+
+    id: str
+    rubrics: list[Verdict]
+    outcome: float | None
+    quality: float | None
+    valid: bool
+    eligible: bool
+    reward: float | None
+    a_out: float | None = None
+    a_proc: float | None = None
+    advantage: float | None = None
+
+
+class ScoredGroup(BaseModel):
+    """Answer for one group, in the request's order of responses and rubrics."""
+
+    id: str
+    responses: list[ScoredResponse]
+
+
+class ScoreAnswer(BaseModel):
+    """Answer of `POST /v1/score`."""
+
+    groups: list[ScoredGroup]
+    stats: dict[str, Any]
+    provenance: dict[str, Any]
+
+
+class AdvantageResponse(_Model):
+    """One response's numbers, as `POST /v1/score` gave them."""
+
+    id: str | None = None
+    outcome: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None
+    quality: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None
+    eligible: bool
+    valid: bool
+    reward: Finite | None = None
+
+
+class AdvantageGroup(_Model):
+    """The responses of one prompt."""
+
+    id: str | None = None
+    responses: Annotated[list[AdvantageResponse], *_Members]
+
+
+class AdvantageRequest(AdvantageSpec):
+    """Body of `POST /v1/advantages`: groups, a method, and the method's parameters."""
+
+    groups: Annotated[list[AdvantageGroup], *_Members]
+
+
+class GroupAdvantages(BaseModel):
+    """Advantages of one group's responses, in their order; channels are None where a method has none."""
+
+    id: str
+    advantages: list[float]
+    a_out: list[float] | None
+    a_proc: list[float] | None
+
+
+class AdvantageAnswer(BaseModel):
+    """Answer of `POST /v1/advantages`."""
+
+    groups: list[GroupAdvantages]
+    diagnostics: dict[str, float]
+
+
+class ErrorDetail(BaseModel):
+    """One fault: where in the body, and what."""
+
+    path: str
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """The inside of every 4xx and 5xx answer."""
+
+    type: str
+    message: str
+    details: list[ErrorDetail] = []
+
+
+class ErrorAnswer(BaseModel):
+    """Every 4xx and 5xx answer has this one shape."""
+
+    error: ErrorBody
