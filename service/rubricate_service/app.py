@@ -1,0 +1,64 @@
+"""The HTTP app: makes the objects, gives them to the routes, closes them. No logic of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+
+from rubricate_service import __version__, errors
+from rubricate_service.judge.build import build_judge
+from rubricate_service.judge.judge import Judge
+from rubricate_service.pipeline import Scorer
+from rubricate_service.pool import CheckPool
+from rubricate_service.routes import advantages, checks, health, score
+from rubricate_service.settings import Settings
+
+log = logging.getLogger("rubricate.app")
+
+
+class Engine:
+    """What scores: the check workers, the judge where one is configured, and the pipeline over them."""
+
+    def __init__(self, pool: CheckPool, judge: Judge | None, scorer: Scorer) -> None:
+        self.pool = pool
+        self.judge = judge
+        self.scorer = scorer
+
+
+@asynccontextmanager
+async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
+    """A started engine, closed at the end; the service and bulk scoring run the same one."""
+    async with AsyncExitStack() as stack:
+        judge = build_judge(settings)
+        if judge is not None:
+            stack.push_async_callback(judge.close)
+            await judge.start()
+        pool = CheckPool(settings.check_processes, settings.check_timeout_s)
+        stack.push_async_callback(pool.close)
+        await pool.start()
+        yield Engine(pool, judge, Scorer(pool, judge, settings.deadline_s))
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The service as an ASGI app. Without settings, those of the environment hold."""
+    resolved = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with running_engine(resolved) as engine:
+            app.state.engine = engine
+            yield
+
+    app = FastAPI(
+        title="Rubricate",
+        version=__version__,
+        summary="Scores every rubric of every response, and never a judgement that did not happen.",
+        lifespan=lifespan,
+    )
+    errors.install(app)
+    for routes in (score, checks, advantages, health):
+        app.include_router(routes.router)
+    return app

@@ -1,0 +1,161 @@
+"""The command line: `rubricate serve | score | checks | demo`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import orjson
+import typer
+import uvicorn
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+
+from rubricate_checkers import UnknownCheck, catalogue
+from rubricate_clients.wire import Options
+from rubricate_service.errors import body_path
+from rubricate_service.settings import CONFIG_VARIABLE, Settings
+
+app = typer.Typer(
+    help="Scores every rubric of every response, and never a judgement that did not happen.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+_errors = Console(stderr=True)
+
+Config = Annotated[Path | None, typer.Option(help="TOML file with the same names as the flags")]
+CheckWorkers = Annotated[int | None, typer.Option(help="check processes [cores]", min=1)]
+JudgeFlag = Annotated[str | None, typer.Option(help="URL of an OpenAI-compatible endpoint, or `embedded`")]
+JudgeModel = Annotated[str | None, typer.Option(help="model to ask for [the endpoint's first]")]
+CacheFlag = Annotated[str | None, typer.Option(help="file that keeps the judge's verdicts")]
+
+
+def _stop(message: str) -> NoReturn:
+    _errors.print(f"rubricate: {message}", style="red", markup=False, highlight=False)
+    raise typer.Exit(2)
+
+
+def _settings(config: Path | None, **flags: Any) -> Settings:
+    """Settings from flags over variables over the file; the flags also reach child processes."""
+    if config is not None:
+        if not config.is_file():
+            _stop(f"there is no settings file {config}")
+        os.environ[CONFIG_VARIABLE] = str(config)
+    for name, value in flags.items():
+        if value is not None:
+            os.environ[f"RUBRICATE_{name.upper()}"] = str(value)
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = "; ".join(f"{body_path(f['loc'])}: {f['msg']}" for f in error.errors())
+        _stop(f"bad settings: {faults}")
+    except ValueError as error:  # a TOML file that is none
+        _stop(f"bad settings file: {error}")
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on [127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on [8080]")] = None,
+    workers: Annotated[int | None, typer.Option(help="uvicorn processes [1]", min=1)] = None,
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Serve the reward service over HTTP."""
+    settings = _settings(
+        config,
+        host=host,
+        port=port,
+        workers=workers,
+        check_workers=check_workers,
+        judge=judge,
+        judge_model=judge_model,
+        cache=cache,
+    )
+    uvicorn.run(
+        "rubricate_service.app:create_app",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        access_log=False,  # a trainer's requests would drown everything else
+    )
+
+
+@app.command()
+def score(
+    source: Annotated[
+        Path, typer.Argument(metavar="IN.jsonl", help="one group a line, as in POST /v1/score")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="one scored group a line; existing rows are kept")],
+    options: Annotated[str, typer.Option(help="the request's `options`, as JSON")] = "{}",
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Score a file of groups with the service's engine, without HTTP. Run it again to resume."""
+    from rubricate_service.bulk import BulkError, score_file
+
+    settings = _settings(
+        config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
+    )
+    try:
+        parsed = Options.model_validate_json(options)
+    except ValidationError as error:
+        _stop("--options: " + "; ".join(f"{body_path(f['loc'])}: {f['msg']}" for f in error.errors()))
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        bad_rows = asyncio.run(score_file(source, out, parsed, settings, _errors))
+    except BulkError as error:
+        _stop(str(error))
+    except KeyboardInterrupt:
+        _errors.print("stopped; run the same command again to go on")
+        raise typer.Exit(130) from None
+    if bad_rows:
+        raise typer.Exit(1)
+
+
+@app.command()
+def checks(
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="show one check in full")] = None,
+) -> None:
+    """List the deterministic checks, or show one: its kwargs, and what passes and fails."""
+    console = Console()
+    entries = catalogue()
+    if id is None:
+        table = Table("id", "what it requires", box=None, pad_edge=False)
+        for entry in entries:
+            table.add_row(entry.id, entry.summary)
+        console.print(table)
+        return
+    for entry in entries:
+        if id == entry.id or id in entry.aliases:
+            console.print(f"{entry.id}  (suite {entry.suite}, version {entry.version})", highlight=False)
+            console.print(entry.summary, highlight=False)
+            for title, value in (("kwargs", entry.kwargs.get("properties", {})), ("example", entry.example)):
+                console.print(f"\n{title}:", highlight=False)
+                console.print_json(orjson.dumps(value).decode())
+            return
+    _stop(UnknownCheck(id).message)
+
+
+@app.command()
+def demo(
+    judge: JudgeFlag = "embedded",
+    judge_model: JudgeModel = None,
+) -> None:
+    """Start the service on a free port, score a small set written for it, and explain what came out."""
+    from rubricate_service.demo import run_demo
+
+    sys.exit(run_demo(judge, judge_model, Console()))

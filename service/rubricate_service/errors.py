@@ -1,0 +1,133 @@
+"""Errors on the wire: one shape for every 4xx and 5xx, one table from fault to status.
+
+ApiError
+├── InvalidRequest   422 (413 for size)  the body is not what the contract says; every fault with its path
+├── NeedsAllScores   422                 advantages were asked for that rest on scores gated away
+├── NotFound         404
+└── Unavailable      503                 the service is starting or stopping
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+
+from rubricate_clients.wire import UNION_TAGS
+
+log = logging.getLogger("rubricate.http")
+
+_TYPES = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "invalid_request",
+    422: "invalid_request",
+    429: "overloaded",
+    503: "unavailable",
+}
+
+Detail = dict[str, str]
+
+
+class ApiError(Exception):
+    """An answer other than 200: `status`, a `type` of the contract, and a message for people."""
+
+    status = 500
+    type = "internal"
+
+    def __init__(self, message: str, details: Sequence[Detail] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = list(details)
+
+
+class InvalidRequest(ApiError):
+    """The request cannot be scored as it stands; `details` name every fault and its path."""
+
+    status = 422
+    type = "invalid_request"
+
+
+class NeedsAllScores(ApiError):
+    """A method rests on scores that the request's judging skips."""
+
+    status = 422
+    type = "needs_all_scores"
+
+
+class NotFound(ApiError):
+    """There is no such thing."""
+
+    status = 404
+    type = "not_found"
+
+
+class Unavailable(ApiError):
+    """Not now: the service is starting or stopping."""
+
+    status = 503
+    type = "unavailable"
+
+
+def body_path(location: Sequence[int | str]) -> str:
+    """A place in the body as people write it: `groups[0].rubrics[1].kwargs.num_words`."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part not in UNION_TAGS:
+            path += f".{part}" if path else part
+    return path
+
+
+def invalid_body(error: ValidationError) -> InvalidRequest:
+    """Every fault of a body, each with its path."""
+    details = [
+        {"path": body_path(fault["loc"]), "message": fault["msg"].removeprefix("Value error, ")}
+        for fault in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    first = details[0]
+    where = f"{first['path']}: " if first["path"] else ""
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    return InvalidRequest(f"{where}{first['message']}{more}", details)
+
+
+def _answer(status: int, type: str, message: str, details: Sequence[Detail] = ()) -> Response:
+    error: dict[str, Any] = {"type": type, "message": message, "details": list(details)}
+    return Response(orjson.dumps({"error": error}), status, media_type="application/json")
+
+
+async def _api_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)  # noqa: S101 - registered for it alone
+    return _answer(error.status, error.type, error.message, error.details)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
+    message = {
+        404: f"there is no {request.url.path}; GET /openapi.json lists every route",
+        405: f"{request.url.path} does not take {request.method}",
+    }.get(error.status_code, str(error.detail))
+    answer = _answer(error.status_code, _TYPES.get(error.status_code, "invalid_request"), message)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    log.error("a request broke", exc_info=error)
+    return _answer(500, "internal", "the service broke on this request; its log says why")
+
+
+def install(app: FastAPI) -> None:
+    """Give every error answer the one shape."""
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unforeseen)

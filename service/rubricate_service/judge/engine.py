@@ -1,0 +1,78 @@
+"""What the judge needs of a model that answers: the engine's side of every call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+LABELS: Mapping[str, float] = {"0": 0.0, "1": 0.5, "2": 1.0}
+"""The three answers of an engine, and what they are worth."""
+
+SAMPLING: Mapping[str, int] = {"temperature": 0, "seed": 0}
+"""How every engine samples: the likeliest label, so that a question has one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who answers: the model's name, and a digest that changes when another model stands behind it."""
+
+    model: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One generated token and its likeliest alternatives, itself among them.
+
+    Attributes:
+        text: The token as text.
+        alternatives: Natural-log probability by token text; empty when the engine gives none.
+    """
+
+    text: str
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What an engine answered to one prompt.
+
+    Attributes:
+        text: The answer's text, thinking included if the engine does not keep it apart.
+        finish_reason: Why generation ended: ``stop``, ``length``, ``content_filter``, …
+        tokens: The generated tokens with log-probabilities, or None when the engine gives none.
+        model: The model that says it answered, or None.
+        system_fingerprint: The engine's own word for its configuration, or None.
+        refused: Whether the engine declined to answer instead of answering.
+        prompt_tokens: Length of the prompt in tokens.
+        cached_prompt_tokens: How much of it came from the engine's prefix cache.
+        completion_tokens: Length of the answer in tokens.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    tokens: tuple[Token, ...] | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
+    refused: bool = False
+    prompt_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Engine(Protocol):
+    """A model behind a judge. Each method makes one attempt; the judge decides about another.
+
+    Both calls raise ``JudgeFailure``, and end by ``deadline``, a time of the event loop's clock
+    (seconds), with the kind ``timeout``.
+    """
+
+    async def identify(self, deadline: float) -> Identity:
+        """Ask the engine who it is."""
+
+    async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
+        """Answer ``messages`` (``role`` and ``content``), constrained to one of ``LABELS`` where possible."""
+
+    async def close(self) -> None:
+        """Give back connections, threads and memory."""

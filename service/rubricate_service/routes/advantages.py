@@ -1,0 +1,60 @@
+"""`POST /v1/advantages`: scores in, advantages out, by the code that the trainer's client runs."""
+
+from __future__ import annotations
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from rubricate_clients.advantages import NeedsAllScores, compute, diagnostics
+from rubricate_clients.wire import AdvantageAnswer, AdvantageRequest, ids_of
+from rubricate_service import errors
+from rubricate_service.routes.body import body_schema, read_body
+
+router = APIRouter(tags=["scoring"])
+
+
+@router.post(
+    "/v1/advantages",
+    summary="Advantages from scores",
+    response_model=AdvantageAnswer,
+    openapi_extra=body_schema(AdvantageRequest),
+)
+async def advantages(request: Request) -> Response:
+    """Advantages of groups whose outcome and quality are known, always finite numbers."""
+    body = await read_body(request, AdvantageRequest)
+    flat = [(g, response) for g, group in enumerate(body.groups) for response in group.responses]
+    groups = [g for g, _ in flat]
+    outcome = [r.outcome for _, r in flat]
+    quality = [r.quality for _, r in flat]
+    eligible = [r.eligible for _, r in flat]
+    valid = [r.valid for _, r in flat]
+    given = [r.reward for _, r in flat] if any("reward" in r.model_fields_set for _, r in flat) else None
+    try:
+        computed = compute(
+            body.method,
+            groups,
+            outcome=outcome,
+            quality=quality,
+            eligible=eligible,
+            valid=valid,
+            reward=given,
+            **body.parameters(),
+        )
+    except NeedsAllScores as error:
+        raise errors.NeedsAllScores(str(error), [{"path": "groups", "message": str(error)}]) from None
+    answers = []
+    start = 0
+    for id, group in zip(ids_of(body.groups), body.groups, strict=True):
+        part = slice(start, start + len(group.responses))
+        start = part.stop
+        answers.append(
+            {
+                "id": id,
+                "advantages": computed.advantages[part],
+                "a_out": None if computed.a_out is None else computed.a_out[part],
+                "a_proc": None if computed.a_proc is None else computed.a_proc[part],
+            }
+        )
+    facts = diagnostics(groups, computed, outcome=outcome, quality=quality, eligible=eligible, valid=valid)
+    return Response(orjson.dumps({"groups": answers, "diagnostics": facts}), media_type="application/json")

@@ -1,0 +1,43 @@
+"""`/livez` and `/readyz`: whether to restart this process, and whether to send it work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/livez", summary="Is the process alive?")
+async def livez() -> dict[str, Any]:
+    """200 as long as the event loop turns."""
+    return {"status": "ok", "checks": {}}
+
+
+@router.get("/readyz", summary="Is the service ready for work?")
+async def readyz(request: Request) -> Response:
+    """200 when the check workers run; a judge that does not answer is named, and does not make it 503.
+
+    Checks are decided without the judge, and what the judge cannot decide is `failed`, so a service
+    without its judge is degraded and still of use.
+    """
+    engine = request.app.state.engine
+    pool, judge = engine.pool, engine.judge
+    parts: dict[str, dict[str, Any]] = {
+        "workers": {
+            "status": "ok" if pool.alive else "failing",
+            "alive": pool.alive,
+            "wanted": pool.workers,
+            "restarts": pool.restarts,
+        },
+        "judge": await judge.status() if judge else {"status": "none", "reason": "no judge is configured"},
+        "cache": judge.cache.status() if judge else {"status": "none", "reason": "no judge is configured"},
+    }
+    ready = parts["workers"]["status"] == "ok"
+    healthy = ready and all(part["status"] in ("ok", "none") for part in parts.values())
+    status = "ok" if healthy else "degraded" if ready else "failing"
+    body = orjson.dumps({"status": status, "checks": parts})
+    return Response(body, 200 if ready else 503, media_type="application/json")

@@ -1,0 +1,64 @@
+"""All settings, in one place: flags, `RUBRICATE_*` variables and a TOML file, in this order of precedence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+CONFIG_VARIABLE = "RUBRICATE_CONFIG"
+EMBEDDED = "embedded"
+
+
+def default_cache() -> str:
+    """Where verdicts are kept unless a setting says otherwise."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return str(Path(base) / "rubricate" / "verdicts.db")
+
+
+class Settings(BaseSettings):
+    """Settings of the service; a TOML file (`--config` or RUBRICATE_CONFIG) has the same names."""
+
+    model_config = SettingsConfigDict(env_prefix="RUBRICATE_", extra="forbid")
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    workers: int = Field(1, ge=1, description="uvicorn processes")
+    check_workers: int | None = Field(None, ge=1, description="check processes per uvicorn process [cores]")
+    check_timeout_s: Annotated[float, Field(gt=0)] = Field(5.0, description="limit of one check, seconds")
+    deadline_s: Annotated[float, Field(gt=0)] = Field(60.0, description="deadline of a request, seconds")
+    judge: str | None = Field(None, description="an OpenAI-compatible endpoint's URL, or `embedded`")
+    judge_model: str | None = Field(None, description="model to ask for [the endpoint's first]")
+    judge_api_key: SecretStr | None = Field(None, description="bearer token for the judge")
+    judge_concurrency: int = Field(64, ge=1, description="judge calls in flight")
+    cache: str = Field(default_factory=default_cache, description="file of the judge's verdicts")
+    secret: SecretStr | None = Field(
+        None, description="key of the prompt's delimiters [made once, kept beside the cache]"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags win over variables, variables over the file."""
+        path = os.environ.get(CONFIG_VARIABLE)
+        toml = (TomlConfigSettingsSource(settings_cls, Path(path)),) if path else ()
+        return (init_settings, env_settings, *toml)
+
+    @property
+    def check_processes(self) -> int:
+        """Check processes of one uvicorn process."""
+        return self.check_workers or max(1, (os.cpu_count() or 1) // self.workers)

@@ -1,0 +1,125 @@
+"""The worker pool: what a check does to its process costs that check alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from multiprocessing import active_children
+
+import pytest
+
+from rubricate_service.pool import TOO_SLOW, CheckPool, Findings
+from rubricate_service.worker import CheckFault, CheckItem, CheckSpec, Chunk, Finding
+
+NO_COMMA = CheckSpec("punctuation:no_comma", b"{}")
+# backtracks for ages on a run of a's that a b ends
+ENDLESS = CheckSpec("keywords:existence", b'{"keywords":["(a+)+$"]}')
+BAIT = "a" * 40 + "b"
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    with asyncio.Runner() as runner:
+        yield runner.get_loop()
+
+
+@pytest.fixture(scope="module")
+def pool(loop: asyncio.AbstractEventLoop) -> Iterator[CheckPool]:
+    pool = CheckPool(2, time_limit_s=0.6)
+    loop.run_until_complete(pool.start())
+    yield pool
+    loop.run_until_complete(pool.close())
+
+
+def chunk(texts: list[str], *specs: CheckSpec) -> Chunk:
+    return Chunk(specs, tuple(CheckItem(t, "", tuple(range(len(specs)))) for t in texts), "strict", False)
+
+
+def run(loop: asyncio.AbstractEventLoop, pool: CheckPool, work: Chunk, limit_s: float = 20.0) -> Findings:
+    return loop.run_until_complete(pool.run(work, loop.time() + limit_s))
+
+
+def holds(findings: Findings) -> list[list[bool | str]]:
+    return [[f.holds if isinstance(f, Finding) else f.kind for f in row] for row in findings]
+
+
+def test_findings_are_in_the_order_of_the_chunk(loop: asyncio.AbstractEventLoop, pool: CheckPool) -> None:
+    assert holds(run(loop, pool, chunk(["a", "b, c"], NO_COMMA, NO_COMMA))) == [[True] * 2, [False] * 2]
+
+
+def test_a_check_that_never_ends_costs_only_itself(loop: asyncio.AbstractEventLoop, pool: CheckPool) -> None:
+    before = pool.restarts
+    found = run(loop, pool, chunk(["a, b", BAIT, "c"], NO_COMMA, ENDLESS))
+    assert holds(found) == [[False, False], [True, TOO_SLOW], [True, False]]
+    assert pool.restarts == before + 1
+    slow = found[1][1]
+    assert isinstance(slow, CheckFault)
+    assert "keywords:existence took longer than" in slow.message
+
+
+def test_an_endless_check_leaves_the_rest_of_its_chunk_time(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool
+) -> None:
+    """With a deadline nearer than the time limit, the limit shrinks so that the others still arrive."""
+    began = time.monotonic()
+    assert holds(run(loop, pool, chunk([BAIT, "c"], ENDLESS, NO_COMMA), limit_s=1.2))[1] == [False, True]
+    assert time.monotonic() - began < 1.2
+
+
+def test_a_killed_worker_loses_nothing(loop: asyncio.AbstractEventLoop, pool: CheckPool) -> None:
+    async def kill_while_running() -> list[Findings]:
+        texts = [f"text {i}, with more" for i in range(200)]
+        jobs = [asyncio.ensure_future(pool.run(chunk(texts, NO_COMMA), loop.time() + 20)) for _ in range(20)]
+        for _ in range(4):
+            await asyncio.sleep(0.01)
+            for worker in active_children():
+                if worker.name == "rubricate-checks" and worker.pid is not None:
+                    os.kill(worker.pid, signal.SIGKILL)
+        return await asyncio.gather(*jobs)
+
+    before = pool.restarts
+    for findings in loop.run_until_complete(kill_while_running()):
+        assert holds(findings) == [[False]] * 200
+    assert pool.restarts > before
+
+
+def test_a_check_that_kills_two_workers_is_crashed(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever kills the worker each time the same check runs, that check alone is given up."""
+
+    async def assassin() -> Findings:
+        job = asyncio.ensure_future(pool.run(chunk(["a, b", BAIT, "c"], NO_COMMA, ENDLESS), loop.time() + 20))
+        for _ in range(2):
+            await asyncio.sleep(0.25)  # by now a worker hangs in the endless check
+            for worker in active_children():
+                if worker.name == "rubricate-checks" and worker.pid is not None:
+                    os.kill(worker.pid, signal.SIGKILL)
+        return await job
+
+    assert holds(loop.run_until_complete(assassin())) == [[False, False], [True, "crashed"], [True, False]]
+
+
+def test_a_stopped_worker_is_replaced(loop: asyncio.AbstractEventLoop, pool: CheckPool) -> None:
+    for worker in active_children():
+        if worker.name == "rubricate-checks" and worker.pid is not None:
+            os.kill(worker.pid, signal.SIGSTOP)
+    assert holds(run(loop, pool, chunk(["c"], NO_COMMA))) in ([[True]], [[TOO_SLOW]])
+    assert holds(run(loop, pool, chunk(["c"], NO_COMMA))) in ([[True]], [[TOO_SLOW]])
+    assert holds(run(loop, pool, chunk(["c"], NO_COMMA))) == [[True]]
+
+
+def test_the_loop_is_free_while_checks_run(loop: asyncio.AbstractEventLoop, pool: CheckPool) -> None:
+    async def lag() -> float:
+        job = asyncio.ensure_future(pool.run(chunk([BAIT], ENDLESS), loop.time() + 20))
+        worst = 0.0
+        while not job.done():
+            began = loop.time()
+            await asyncio.sleep(0.005)
+            worst = max(worst, loop.time() - began)
+        return worst
+
+    assert loop.run_until_complete(lag()) < 0.2
