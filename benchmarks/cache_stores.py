@@ -11,7 +11,7 @@ import hashlib
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import lmdb
@@ -49,38 +49,33 @@ class LmdbStore:
         self._env.close()
 
 
-def _key(number: int) -> bytes:
-    return hashlib.sha256(number.to_bytes(8, "big")).digest()
+def _batches(keys: int, tag: str) -> list[list[bytes]]:
+    """Distinct keys as the cache makes them, in batches."""
+    digests = [hashlib.sha256(f"{tag}{number}".encode()).digest() for number in range(keys)]
+    return [digests[start : start + BATCH] for start in range(0, keys, BATCH)]
 
 
-def _measure(name: str, store: Store, path: Path, keys: int, size: int) -> None:
-    """Put ``keys`` values of ``size`` bytes in batches, read them back, and ask for as many that are not there."""
+def _rate(keys: int, call: Callable[[list[bytes]], object], batches: list[list[bytes]]) -> float:
+    """Keys per second of a call that takes a batch."""
+    began = time.perf_counter()
+    for batch in batches:
+        call(batch)
+    return keys / (time.perf_counter() - began)
+
+
+def _measure(name: str, store: Store, folder: Path, keys: int, size: int) -> None:
+    """Put values of ``size`` bytes under ``keys`` keys, get them, and ask for as many that are not there."""
     value = hashlib.shake_128(b"value").digest(size)
-    batches = [[_key(n) for n in range(start, start + BATCH)] for start in range(0, keys, BATCH)]
-    absent = [
-        [_key(-1 - n & (1 << 64) - 1) for n in range(start, start + BATCH)] for start in range(0, keys, BATCH)
-    ]
-    began = time.perf_counter()
-    for batch in batches:
-        store.put_many(dict.fromkeys(batch, value))
-    put = time.perf_counter() - began
-    began = time.perf_counter()
-    for batch in batches:
-        if len(store.get_many(batch)) != BATCH:
-            raise SystemExit(f"{name} lost keys")
-    hit = time.perf_counter() - began
-    began = time.perf_counter()
-    for batch in absent:
-        store.get_many(batch)
-    miss = time.perf_counter() - began
-    files = [path] if path.is_file() else []
-    files += [p for p in path.parent.glob(f"{path.name}*") if p.is_file() and p != path] + list(
-        path.glob("*")
-    )
-    disk = sum(p.stat().st_blocks * 512 for p in files)
+    known, unknown = _batches(keys, "known"), _batches(keys, "unknown")
+    put = _rate(keys, lambda batch: store.put_many(dict.fromkeys(batch, value)), known)
+    hit = _rate(keys, store.get_many, known)
+    miss = _rate(keys, store.get_many, unknown)
+    if len(store.get_many(known[-1])) != len(known[-1]) or store.get_many(unknown[0]):
+        raise SystemExit(f"{name} does not hold what was put")
+    disk = sum(file.stat().st_blocks * 512 for file in folder.iterdir())
     print(
-        f"{name:24} {size:5} B  put {keys / put:9,.0f}/s  hit {keys / hit:9,.0f}/s  "
-        f"miss {keys / miss:9,.0f}/s  {disk / keys:6,.0f} B/key"
+        f"{name:20} {size:5} B  put {put:9,.0f}/s  hit {hit:9,.0f}/s  miss {miss:9,.0f}/s  "
+        f"{disk / keys:6,.0f} B/key"
     )
     store.close()
 
@@ -88,15 +83,15 @@ def _measure(name: str, store: Store, path: Path, keys: int, size: int) -> None:
 def main() -> None:
     """Measure each store on values of both sizes."""
     keys = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    stores: dict[str, Callable[[Path], Store]] = {
+        "lmdb, sync": lambda folder: LmdbStore(folder, sync=True),
+        "lmdb, no sync": lambda folder: LmdbStore(folder, sync=False),
+        "sqlite, WAL, NORMAL": lambda folder: SqliteStore(folder / "verdicts.sqlite"),
+    }
     for size in (60, 1024):
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder)
-            for sync in (True, False):
-                path = root / f"lmdb-{sync}"
-                path.mkdir()
-                _measure(f"lmdb, sync={sync}", LmdbStore(path, sync=sync), path, keys, size)
-            path = root / "verdicts.sqlite"
-            _measure("sqlite, WAL, NORMAL", SqliteStore(path), path, keys, size)
+        for name, make in stores.items():
+            with tempfile.TemporaryDirectory() as folder:
+                _measure(name, make(Path(folder)), Path(folder), keys, size)
 
 
 if __name__ == "__main__":

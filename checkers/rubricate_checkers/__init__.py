@@ -10,7 +10,7 @@ the first check needs them, or by `warm_up`.
 """
 
 from . import suites as suites
-from .check import CatalogueEntry, Check, Example, Span, build, catalogue
+from .check import CatalogueEntry, Check, Example, Span, build, catalogue, describe
 from .errors import BadKwargs, CheckerError, MissingData, RuleError, UnknownCheck, UnsupportedRule
 from .evaluate import Verdict, evaluate, warm_up
 from .loose import Rescue
@@ -32,6 +32,7 @@ __all__ = [
     "Verdict",
     "build",
     "catalogue",
+    "describe",
     "evaluate",
     "warm_up",
 ]

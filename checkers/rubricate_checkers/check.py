@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from .errors import BadKwargs, UnknownCheck
 from .kwargs import DRAWN, DRAWN_NOTE
 from .loose import Rescue
 from .text import Text
 
-__all__ = ["CatalogueEntry", "Check", "Example", "Span", "build", "catalogue"]
+__all__ = ["CatalogueEntry", "Check", "Example", "Span", "build", "catalogue", "describe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,16 @@ def _register(cls: type[Check]) -> None:
     _ALIASES.update(dict.fromkeys(cls.aliases, cls.id))
 
 
+def _find(id: str) -> type[Check]:
+    """The check with an id or alias; raises `UnknownCheck`."""
+    cls = _CHECKS.get(_ALIASES.get(id, id))
+    if cls is None:
+        near = difflib.get_close_matches(id, [*_CHECKS, *_ALIASES], n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; GET /v1/checks lists all"
+        raise UnknownCheck(f"there is no check {id!r}{hint}", "check")
+    return cls
+
+
 def build(id: str, kwargs: Mapping[str, Any]) -> Check:
     """Build a check from what a rubric says.
 
@@ -144,11 +155,7 @@ def build(id: str, kwargs: Mapping[str, Any]) -> Check:
         UnknownCheck: No check has that id; near ones are named.
         BadKwargs: Every fault of the kwargs, each with its path.
     """
-    cls = _CHECKS.get(_ALIASES.get(id, id))
-    if cls is None:
-        near = difflib.get_close_matches(id, [*_CHECKS, *_ALIASES], n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; GET /v1/checks lists all"
-        raise UnknownCheck(f"there is no check {id!r}{hint}", "check")
+    cls = _find(id)
     given = {name: value for name, value in kwargs.items() if value is not None}
     try:
         return cls.model_validate(given)
@@ -156,7 +163,7 @@ def build(id: str, kwargs: Mapping[str, Any]) -> Check:
         raise BadKwargs([_fault(cls, fault) for fault in error.errors(include_url=False)]) from None
 
 
-def _fault(cls: type[Check], fault: Any) -> tuple[str, str]:
+def _fault(cls: type[Check], fault: ErrorDetails) -> tuple[str, str]:
     """(path, message) of one of pydantic's errors, in words for people."""
     place = fault["loc"]
     path = "kwargs" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
@@ -176,7 +183,7 @@ def _fault(cls: type[Check], fault: Any) -> tuple[str, str]:
 class CatalogueEntry(BaseModel):
     """What the catalogue shows of one check."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     suite: str
@@ -188,18 +195,21 @@ class CatalogueEntry(BaseModel):
     example: Example
 
 
+def describe(id: str) -> CatalogueEntry:
+    """What the catalogue shows of the check with an id or alias; raises `UnknownCheck`."""
+    cls = _find(id)
+    return CatalogueEntry(
+        id=cls.id,
+        suite=cls.suite,
+        summary=inspect.cleandoc(cls.__doc__ or "").splitlines()[0],
+        version=cls.version,
+        kwargs=cls.model_json_schema(),
+        aliases=cls.aliases,
+        needs_prompt=cls.needs_prompt,
+        example=cls.example,
+    )
+
+
 def catalogue() -> list[CatalogueEntry]:
-    """Every check, by id, with its kwargs as a JSON schema."""
-    return [
-        CatalogueEntry(
-            id=id,
-            suite=cls.suite,
-            summary=inspect.cleandoc(cls.__doc__ or "").splitlines()[0],
-            version=cls.version,
-            kwargs=cls.model_json_schema(),
-            aliases=cls.aliases,
-            needs_prompt=cls.needs_prompt,
-            example=cls.example,
-        )
-        for id, cls in sorted(_CHECKS.items())
-    ]
+    """Every check, by id."""
+    return [describe(id) for id in sorted(_CHECKS)]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from . import language, punkt, segment
 from .check import Check, Span
-from .loose import Rescue
+from .loose import TRIED, Rescue
 from .text import Text
 
 __all__ = ["Verdict", "evaluate", "warm_up"]
@@ -76,22 +76,13 @@ def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:
     rescue = check.rescue
     if rescue is Rescue.NONE or (rescue is Rescue.STARLESS and "*" not in text.raw):
         return None
-    variants = text.variants
-    if rescue is Rescue.STARLESS:
-        variants = variants[1:2]
-    elif rescue is Rescue.STARRED:
-        variants = variants[2:5]
-    elif rescue is Rescue.SMALLEST:
-        smallest = variants[-1][1]
-        if not smallest.blank and not check.holds(smallest):
+    if rescue is Rescue.SMALLEST:
+        smallest = text.variants[-1][1]
+        if not (smallest.blank or check.holds(smallest)):
             return None
-    failed = [text]
-    for name, variant in variants:
-        if variant.blank or any(variant is other for other in failed):
-            continue
-        if check.holds(variant):
+    for name, variant in text.revisions:
+        if name in TRIED[rescue] and check.holds(variant):
             return name, variant
-        failed.append(variant)
     return None
 
 

@@ -21,7 +21,6 @@ __all__ = [
     "Number",
     "Ordinal",
     "Phrase",
-    "Regex",
     "Regexes",
     "Relation",
     "Str",
@@ -125,13 +124,12 @@ Str = Annotated[str, Strict(), DRAWN]
 Phrase = Annotated[str, Strict(), AfterValidator(_phrase), DRAWN]
 """A string of at least one character."""
 
-Regex = Annotated[str, Strict(), AfterValidator(_regex), DRAWN]
-"""A regular expression of Python's `re`, since that is how the reference codes read it."""
-
 Words = Annotated[list[Annotated[str, Strict()]], Strict(), AfterValidator(_words), DRAWN]
 """At least one string."""
 
-Regexes = Annotated[list[Annotated[str, Strict(), AfterValidator(_regex)]], Strict(), AfterValidator(_words), DRAWN]
+Regexes = Annotated[
+    list[Annotated[str, Strict(), AfterValidator(_regex)]], Strict(), AfterValidator(_words), DRAWN
+]
 """At least one regular expression of Python's `re`."""
 
 Relation = Annotated[Literal["less than", "at least"], DRAWN]

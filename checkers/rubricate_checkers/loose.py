@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-__all__ = ["VARIANTS", "Rescue", "revise"]
+__all__ = ["TRIED", "VARIANTS", "Rescue", "revise"]
 
 VARIANTS = (
     "raw",
@@ -25,12 +25,10 @@ VARIANTS = (
 
 def revise(raw: str) -> tuple[str, ...]:
     """The texts of `VARIANTS`. Lines end at a line feed; what lost a line is stripped at both ends."""
-    lines = raw.split("\n")
-    cut = (
-        "\n".join(lines[1:]).strip(),
-        "\n".join(lines[:-1]).strip(),
-        "\n".join(lines[1:-1]).strip(),
-    )
+    first, last = raw.find("\n"), raw.rfind("\n")
+    if first < 0:  # one line, and without it nothing is left
+        return (raw, raw.replace("*", ""), *[""] * 6)
+    cut = (raw[first + 1 :].strip(), raw[:last].strip(), raw[first + 1 : last].strip())
     return (raw, raw.replace("*", ""), *cut, *(text.replace("*", "") for text in cut))
 
 
@@ -45,8 +43,18 @@ class Rescue(Enum):
     NONE = auto()
     """None: each variant has less of what is asked for than the raw response."""
     SMALLEST = auto()
-    """Only if the last one holds too: it has the least of what must not be there."""
+    """Any, but only if the last one does: it has the least of what must not be there."""
     STARLESS = auto()
     """Only the whole response without asterisks: a part of a text has no match that the text lacks."""
     STARRED = auto()
     """Only those with asterisks, which are what the check reads."""
+
+
+TRIED: dict[Rescue, tuple[str, ...]] = {
+    Rescue.ANY: VARIANTS,
+    Rescue.NONE: (),
+    Rescue.SMALLEST: VARIANTS,
+    Rescue.STARLESS: VARIANTS[1:2],
+    Rescue.STARRED: VARIANTS[2:5],
+}
+"""The variants that are tried."""

@@ -25,12 +25,12 @@ _CANDIDATE = re.compile(r"""[.?!](?=[)";}\]*:@'({\[!?]|\s+(\S))""")
 _TOKEN = re.compile(r"\S+")
 _CLOSING = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
 _CLOSERS = frozenset("\"')]}")
-_OPENERS = "\"([*{"
+_OPENERS = '"([*{'
 _RARE_WHITESPACE = re.compile(r"[\t\r\v\f]")
 
 
 class _Orthography(dict[str, int]):
-    """How a word was seen in print. A lookup adds nothing, unlike nltk's defaultdict, which never stops growing."""
+    """How words were seen in print. Looking one up adds nothing: nltk's defaultdict would only ever grow."""
 
     def __missing__(self, word: str) -> int:
         return 0
@@ -66,7 +66,7 @@ def load() -> _Decider:
         raise MissingData("nltk is not installed; install rubricate[checkers]") from error
     if not nltk.__version__.startswith("3.9."):
         raise MissingData(
-            f"nltk {nltk.__version__} splits otherwise than the reference code does; install nltk>=3.9.1,<3.10"
+            f"nltk {nltk.__version__} splits otherwise than the reference code; install nltk>=3.9.1,<3.10"
         )
     try:
         return _Decider(PunktTokenizer("english"))
@@ -96,40 +96,40 @@ def _packaged_parameters() -> ModuleType:
     )
 
 
-def _candidates(text: str) -> list[tuple[int, int, int]]:
-    """Each place where a sentence may end: (start of the word before, place, start of the next token or -1).
+def _breaks(text: str) -> Spans:
+    """Each sentence break as (end of the sentence, start of the next one).
 
     Two quirks are nltk's: whitespace right after the previous candidate does not start a word, and of
     candidates that share a word only the last is asked.
     """
-    found: list[tuple[int, int, int]] = []
-    rare = _RARE_WHITESPACE.search(text) is not None
-    word_start = word_end = 0  # of the candidate before
-    for match in _CANDIDATE.finditer(text):
-        place = match.start()
-        space = max(text.rfind(" ", word_end, place), text.rfind("\n", word_end, place))
-        if rare:
-            space = max(space, *(text.rfind(c, word_end, place) for c in "\t\r\v\f"))
-        start = space + 1 if space > word_end else word_start
-        if start < word_end:
-            found.pop()
-        found.append((start, place, match.start(1)))
-        word_start, word_end = start, place
-    return found
-
-
-def _breaks(text: str) -> Spans:
-    """Each sentence break as (end of the sentence, start of the next one)."""
     decider = load()
     breaks: Spans = []
-    for word_start, place, next_start in _candidates(text):
+    rare = _RARE_WHITESPACE.search(text) is not None
+    word_start = word_end = 0  # of the candidate before
+    broke = False
+    for match in _CANDIDATE.finditer(text):
+        place = match.start()
+        space = text.rfind(" ", word_end, place)
+        line = text.rfind("\n", max(space, word_end), place)
+        if line >= 0:
+            space = line
+        if rare:
+            space = max(space, *(text.rfind(c, word_end, place) for c in "\t\r\v\f"))
+        if space > word_end:
+            word_start = space + 1
+        elif broke and word_start < word_end:
+            breaks.pop()
+        next_start = match.start(1)
+        word_end = place
         if text[place] == ".":  # the other marks always end a sentence
             word = text[word_start:place].lstrip(_OPENERS)
             if len(word) < 2 or not word.isalpha() or word.lower() in decider.doubtful:
                 token = _TOKEN.match(text, next_start) if next_start >= 0 else None
                 after = token.end() if token else place + 2
-                if not decider.contexts[text[word_start:after]]:
+                broke = decider.contexts[text[word_start:after]]
+                if not broke:
                     continue
+        broke = True
         breaks.append((place + 1, next_start if next_start >= 0 else place + 1))
     return breaks
 

@@ -1,4 +1,4 @@
-"""Words as the reference codes count them: `\\w+` runs, and nltk's tokens.
+r"""Words as the reference codes count them: `\w+` runs, and nltk's tokens.
 
 `nltk.word_tokenize` cuts sentences, then runs some thirty regular expressions over each. Once a
 sentence is cut, all of them look no further than one whitespace-separated chunk and the characters
@@ -19,11 +19,13 @@ from .memo import Memo
 __all__ = ["count_words", "tokens", "uppercase_tokens"]
 
 _WORD = re.compile(r"\w+")
-_NOT_WORD_TO_SPACE = bytes(c if chr(c).isalnum() or c == ord("_") else ord(" ") for c in range(128)) + bytes(128)
+_NOT_WORD_TO_SPACE = bytes(c if chr(c).isalnum() or c == ord("_") else ord(" ") for c in range(128)) + bytes(
+    128
+)
 
 
 def count_words(text: str) -> int:
-    """Number of `\\w+` matches: `don't` is two, `a_b` is one, a run of Chinese is one."""
+    r"""Number of `\w+` matches: `don't` is two, `a_b` is one, a run of Chinese is one."""
     if text.isascii():
         return len(text.encode().translate(_NOT_WORD_TO_SPACE).split())
     return len(_WORD.findall(text))
@@ -117,7 +119,7 @@ def tokens(text: str, spans: list[tuple[int, int]]) -> tuple[str, ...]:
     for start, end in spans:
         sentence = text[start:end]
         chunks = sentence.split()
-        if chunks[-1][-1:] in _CLOSERS and _all_closers(chunks[-1]) or _QUOTE.search(sentence):
+        if _CLOSERS.issuperset(chunks[-1]) or _QUOTE.search(sentence):
             found += _tokens_with_context(sentence)
             continue
         last = chunks.pop()
@@ -127,15 +129,11 @@ def tokens(text: str, spans: list[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _all_closers(chunk: str) -> bool:
-    return _CLOSERS.issuperset(chunk)
-
-
 def _tokens_with_context(sentence: str) -> list[str]:
     """Tokens of a sentence with edge quotes, or whose last chunk only closes what the final period ends."""
     chunks = list(_CHUNK.finditer(sentence))
     last = len(chunks) - 1
-    while last and _all_closers(chunks[last].group()):
+    while last and _CLOSERS.issuperset(chunks[last].group()):
         last -= 1
     found: list[str] = []
     for match in chunks[:last]:

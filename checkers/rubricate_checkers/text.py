@@ -53,7 +53,7 @@ class Text:
 
     @cached_property
     def word_count(self) -> int:
-        """Number of `\\w+` matches."""
+        r"""Number of `\w+` matches."""
         return segment.count_words(self.raw)
 
     @cached_property
@@ -101,15 +101,27 @@ class Text:
         return {}
 
     @cached_property
-    def _revised(self) -> tuple[Text | None, ...]:
+    def _others(self) -> tuple[Text | None, ...]:
         # None stands for this very object: a reference to it would keep it alive in a cycle
         texts: dict[str, Text | None] = {self.raw: None}
-        for revised in loose.revise(self.raw):
-            if revised not in texts:
-                texts[revised] = Text(revised, self.prompt)
-        return tuple(texts[revised] for revised in loose.revise(self.raw))
+        revised = loose.revise(self.raw)[1:]
+        for raw in revised:
+            if raw not in texts:
+                texts[raw] = Text(raw, self.prompt)
+        return tuple(texts[raw] for raw in revised)
 
     @property
     def variants(self) -> tuple[tuple[str, Text], ...]:
         """(name, text) of the eight loose variants, in order; equal ones are one `Text`."""
-        return tuple((name, text or self) for name, text in zip(loose.VARIANTS, self._revised, strict=True))
+        others = (text or self for text in self._others)
+        return tuple(zip(loose.VARIANTS, (self, *others), strict=True))
+
+    @cached_property
+    def revisions(self) -> tuple[tuple[str, Text], ...]:
+        """The variants that are neither blank, nor this text, nor equal to an earlier one."""
+        first_names: dict[Text, str] = {self: ""}
+        for name, text in self.variants:
+            if not text.blank:
+                first_names.setdefault(text, name)
+        del first_names[self]
+        return tuple((name, text) for text, name in first_names.items())

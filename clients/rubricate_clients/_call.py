@@ -29,6 +29,7 @@ CONNECT_S = 15.0
 """Seconds after which an attempt to connect is given up, so that another one may meet a living replica."""
 
 _BACKOFF_S, _BACKOFF_MAX_S = 0.25, 10.0
+_LEAST_S = 0.05  # an attempt with less time than this could only fail
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _ERRORS: dict[int, type[RewardServiceError]] = {
     401: Unauthorized,
@@ -90,7 +91,7 @@ class Call:
         wait_s = self.draw() * min(_BACKOFF_MAX_S, _BACKOFF_S * (1 << doublings))
         if isinstance(outcome, Reply):
             wait_s += retry_after_s(outcome.retry_after, time.time())
-        if wait_s >= self.time_left():
+        if wait_s + _LEAST_S > self.time_left():
             message = (
                 f"{error.message} (attempt {self.attempts}; the next one would have to wait {wait_s:.1f} s, "
                 f"and {self.time_left():.1f} of {self.timeout_s:g} s are left)"

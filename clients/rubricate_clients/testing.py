@@ -157,6 +157,16 @@ class FakeJudge:
         with self._lock:
             self._rules.clear()
 
+    def reset(self) -> None:
+        """Forget all faults, calls and prefixes, and answer as by default, at once."""
+        self.heal()
+        with self._lock:
+            self._calls.clear()
+            self._texts.clear()
+        self._prefixes = PrefixCache()
+        self.answer = None
+        self.latency_s = 0.0
+
     def _add(self, rule: _Rule) -> None:
         with self._lock:
             self._rules.append(rule)

@@ -13,12 +13,15 @@ from rubricate_service.pipeline import ScoredGroup
 def advantages_of(groups: Sequence[ScoredGroup], spec: AdvantageSpec) -> Advantages:
     """Advantages of all responses of the groups, flat, in their order."""
     flat = [(group.index, n) for group in groups for n in group.numbers]
+    # gdpo takes a missing quality of an ineligible response for one that was gated away; requests that
+    # gate it are refused before they are scored, so here it is one that the judge failed to give
+    gated = spec.method != "gdpo"
     return compute(
         spec.method,
         [index for index, _ in flat],
         outcome=[n.outcome for _, n in flat],
         quality=[n.quality for _, n in flat],
-        eligible=[n.eligible for _, n in flat],
+        eligible=[n.eligible if gated else True for _, n in flat],
         valid=[n.valid for _, n in flat],
         reward=[n.reward for _, n in flat],
         **spec.parameters(),

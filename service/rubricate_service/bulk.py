@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +110,7 @@ async def _score(scorer: Scorer, rows: Sequence[_Row], options: Options) -> list
 
 async def _in_flight(
     scorer: Scorer, batches: Iterator[list[_Row]], options: Options
-) -> AsyncIterator[list[bytes]]:
+) -> AsyncGenerator[list[bytes], None]:
     """Scored batches as they are done, a few under way at a time so that checks and judge overlap."""
     tasks: set[asyncio.Task[list[bytes]]] = set()
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rubricate_checkers import Span
 from rubricate_clients.wire import Options
 from rubricate_service.normalise import Answer, GroupPlan, RubricPlan
-from rubricate_service.pool import TOO_SLOW, CheckPool
+from rubricate_service.pool import CheckPool
 from rubricate_service.verdict import Verdict, failed, scored
 from rubricate_service.worker import CheckItem, CheckSpec, Chunk, Finding, Outcome
 
@@ -123,7 +123,7 @@ def _verdict(plan: RubricPlan, answer: Answer, outcome: Outcome, explain: bool) 
             verdict.variant = outcome.variant
             verdict.evidence = tuple(_shifted(span, answer.offset) for span in outcome.evidence)
         return verdict
-    if outcome.kind == TOO_SLOW:
+    if outcome.kind == "too_slow":
         if not check.raw_regex:
             return scored(0.0, False, reason=f"text too slow to check: {outcome.message}")
         message = f"{outcome.message}; its pattern, which the rubric supplies, is the likely cause"

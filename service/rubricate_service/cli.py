@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-import orjson
 import typer
 import uvicorn
 from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from rubricate_checkers import UnknownCheck, catalogue
+from rubricate_checkers import UnknownCheck, catalogue, describe
 from rubricate_clients.wire import Options
 from rubricate_service.errors import body_path
 from rubricate_service.settings import CONFIG_VARIABLE, Settings
@@ -132,22 +131,21 @@ def checks(
 ) -> None:
     """List the deterministic checks, or show one: its kwargs, and what passes and fails."""
     console = Console()
-    entries = catalogue()
     if id is None:
         table = Table("id", "what it requires", box=None, pad_edge=False)
-        for entry in entries:
+        for entry in catalogue():
             table.add_row(entry.id, entry.summary)
         console.print(table)
         return
-    for entry in entries:
-        if id == entry.id or id in entry.aliases:
-            console.print(f"{entry.id}  (suite {entry.suite}, version {entry.version})", highlight=False)
-            console.print(entry.summary, highlight=False)
-            for title, value in (("kwargs", entry.kwargs.get("properties", {})), ("example", entry.example)):
-                console.print(f"\n{title}:", highlight=False)
-                console.print_json(orjson.dumps(value).decode())
-            return
-    _stop(UnknownCheck(id).message)
+    try:
+        entry = describe(id)
+    except UnknownCheck as error:
+        _stop(error.message)
+    console.print(f"{entry.id}  (suite {entry.suite}, version {entry.version})", highlight=False)
+    console.print(entry.summary, highlight=False)
+    for title, value in (("kwargs", entry.kwargs), ("example", entry.example.model_dump())):
+        console.print(f"\n{title}:", highlight=False)
+        console.print_json(data=value)
 
 
 @app.command()

@@ -11,10 +11,11 @@ import tempfile
 import time
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from rubricate_service.settings import EMBEDDED
@@ -126,22 +127,29 @@ def _mark(verdict: dict[str, Any]) -> str:
 
 def _number(value: float | None, signed: bool = False) -> str:
     if value is None:
-        return "[dim]none[/]"
+        return "[dim]–[/]"
     return f"{value:+.2f}" if signed else f"{value:.2f}"
 
 
-def _group_table(group: dict[str, Any], scored: dict[str, Any]) -> Table:
-    table = Table(title=f"{group['id']}: {group['prompt']}", title_justify="left", box=None, pad_edge=False)
-    table.add_column("response", no_wrap=True, max_width=34)
-    for rubric in group["rubrics"]:
-        hard = rubric.get("hard", "check" in rubric)
-        table.add_column(rubric["id"] + ("*" if hard else ""), justify="center")
-    for heading in ("outcome", "quality", "A_out", "A_proc", "advantage"):
-        table.add_column(heading, justify="right")
+def _group_table(group: dict[str, Any], scored: dict[str, Any], width: int) -> Table:
+    table = Table(
+        title=f"{group['id']}: {group['prompt']}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
+    marks = [r["id"] + ("*" if r.get("hard", "check" in r) else "") for r in group["rubrics"]]
+    numbers = ["out", "qual", "A_out", "A_proc", "A"]
+    widths = {heading: max(len(heading), 5 if heading in numbers else 0) for heading in marks + numbers}
+    room = max(8, width - sum(widths.values()) - 2 * len(widths))
+    table.add_column("response", no_wrap=True, width=room)
+    for heading, least in widths.items():
+        align: Literal["right", "center"] = "right" if heading in numbers else "center"
+        table.add_column(heading, justify=align, no_wrap=True, min_width=least)
     for text, response in zip(group["responses"], scored["responses"], strict=True):
-        shown = " ".join(text.split()) or "(blank)"
         table.add_row(
-            shown[:33] + "…" if len(shown) > 34 else shown,
+            escape(" ".join(text.split()) or "(blank)"),
             *(_mark(verdict) for verdict in response["rubrics"]),
             _number(response["outcome"]),
             _number(response["quality"]),
@@ -159,9 +167,9 @@ def _report(
     judge_note: str | None,
 ) -> None:
     for group, scored in zip(groups, answer["groups"], strict=True):
-        console.print(_group_table(group, scored))
+        console.print(_group_table(group, scored, console.width))
         console.print()
-    console.print("* hard rubric   · not needed, so not judged   ! could not be decided", style="dim")
+    console.print("* hard   · not needed, so not judged   ! could not be decided   – no number", style="dim")
     stats = answer["stats"]
     judged = stats["judge"]
     console.print(
@@ -193,10 +201,10 @@ def _report(
             )
     console.print(
         "\nNext:\n"
-        "  rubricate serve --judge http://HOST:PORT    serve with a judge of yours (vLLM, say)\n"
-        "  rubricate checks                            every deterministic check\n"
-        "  rubricate score IN.jsonl -o OUT.jsonl       score a file of groups\n"
-        "  README.md                                   a worked curl example, and the client",
+        "  rubricate serve --judge http://HOST:PORT   serve with your own judge (vLLM, say)\n"
+        "  rubricate checks                           every deterministic check\n"
+        "  rubricate score IN.jsonl -o OUT.jsonl      score a file of groups\n"
+        "  README.md                                  a worked curl example, and the client",
         markup=False,
         highlight=False,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +78,7 @@ class Scorer:
         deadline_s = options.deadline_s or self._deadline_s
         return Run(options, asyncio.get_running_loop().time() + deadline_s, deadline_s)
 
-    async def stream(self, request: ScoreRequest, run: Run) -> AsyncIterator[ScoredGroup]:
+    async def stream(self, request: ScoreRequest, run: Run) -> AsyncGenerator[ScoredGroup, None]:
         """The groups of a request, each as soon as it is complete, in any order."""
         plans = [plan_group(i, group, run.options.thinking) for i, group in enumerate(request.groups)]
         run.check_versions = {

@@ -28,8 +28,9 @@ log = logging.getLogger("rubricate.pool")
 
 _POLL_S = 0.02
 _START_LIMIT_S = 120.0
-TOO_SLOW = "too_slow"
-"""Kind of the fault of a check that hit the time limit; the pipeline decides whose fault it was."""
+_START_ATTEMPTS = 5
+_NOT_BEGUN = -1
+_LOSSES = 5
 
 Findings = list[list[Outcome]]
 
@@ -40,11 +41,12 @@ class _Job:
     deadline: float
     settled: dict[tuple[int, int], Outcome] = field(default_factory=dict)
     crashes: dict[tuple[int, int], int] = field(default_factory=dict)
+    losses: int = 0
     result: Future[Findings] = field(default_factory=Future)
 
 
 class _Died(Exception):
-    """The worker stopped answering while it ran pair `number`."""
+    """The worker stopped answering while it ran pair `number`, or before it began."""
 
     def __init__(self, number: int, too_slow: float | None) -> None:
         super().__init__(number)
@@ -78,7 +80,7 @@ class _Worker:
 
     def run(self, chunk: Chunk, time_limit_s: float) -> list[list[Outcome | None]]:
         """Findings of a chunk; raises `_Died` when the worker dies or one check is too slow."""
-        self._progress.value = number = 0
+        self._progress.value = number = _NOT_BEGUN
         since = time.monotonic()
         try:
             self._pipe.send(chunk)
@@ -175,7 +177,8 @@ class CheckPool:
                 worker = None
                 self.restarts += 1
                 self._settle(job, death)
-                self._jobs.put(job)
+                if job.losses < _LOSSES:
+                    self._jobs.put(job)
             except Exception as error:
                 worker = None
                 log.exception("a chunk of checks was lost")
@@ -185,8 +188,17 @@ class CheckPool:
             worker.kill()
 
     def _new_worker(self) -> _Worker:
-        worker = _Worker(self._context, self._time_limit_s)
-        worker.wait_ready(_START_LIMIT_S)
+        """A worker that is ready; one that dies while it starts gets a few successors."""
+        for attempt in range(1, _START_ATTEMPTS + 1):
+            worker = _Worker(self._context, self._time_limit_s)
+            try:
+                worker.wait_ready(_START_LIMIT_S)
+            except RuntimeError:
+                if attempt == _START_ATTEMPTS:
+                    raise
+                log.warning("a check worker died while it started")
+            else:
+                break
         return worker
 
     def _run(self, worker: _Worker, job: _Job) -> None:
@@ -201,10 +213,17 @@ class CheckPool:
             job.result.set_result(findings)
 
     def _settle(self, job: _Job, death: _Died) -> None:
+        if death.number == _NOT_BEGUN:  # killed while it was idle, say: no check is to blame
+            log.warning("a check worker was lost before it began")
+            job.losses += 1
+            if job.losses == _LOSSES:
+                with suppress(InvalidStateError):
+                    job.result.set_exception(RuntimeError(f"{_LOSSES} workers were lost on one chunk"))
+            return
         pair = list(job.chunk.pairs())[death.number]
         check = job.chunk.specs[job.chunk.items[pair[0]].specs[pair[1]]].id
         if death.too_slow is not None:
-            job.settled[pair] = CheckFault(TOO_SLOW, f"{check} took longer than {death.too_slow:.1f} s")
+            job.settled[pair] = CheckFault("too_slow", f"{check} took longer than {death.too_slow:.1f} s")
             log.warning("%s took longer than %.1f s on one response and was stopped", check, death.too_slow)
             return
         job.crashes[pair] = job.crashes.get(pair, 0) + 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -43,6 +44,21 @@ class Settings(BaseSettings):
     secret: SecretStr | None = Field(
         None, description="key of the prompt's delimiters [made once, kept beside the cache]"
     )
+
+    @field_validator("judge")
+    @classmethod
+    def _judge_is_known(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "")
+        if value in (None, EMBEDDED) or (parts.scheme in ("http", "https") and parts.hostname):
+            return value
+        raise ValueError(f"{value!r} is neither an http(s) URL nor `{EMBEDDED}`")
+
+    @field_validator("cache")
+    @classmethod
+    def _cache_is_a_file(cls, value: str) -> str:
+        if "://" in value:
+            raise ValueError("takes the path of a file; a shared cache behind a URL is not supported yet")
+        return value
 
     @classmethod
     def settings_customise_sources(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from ctypes import c_int64
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ from typing import Literal
 import orjson
 
 from rubricate_checkers import Check, CheckerError, Span, Text, build, evaluate, warm_up
+from rubricate_clients.wire import FailureKind
 
 Mode = Literal["strict", "loose"]
 
@@ -51,9 +53,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckFault:
-    """A check that could not be decided: an error kind of the contract and a sentence for people."""
+    """A check that could not be decided, and a sentence for people.
 
-    kind: str
+    `too_slow` is for the pipeline to read: whose fault it is depends on the check.
+    """
+
+    kind: FailureKind | Literal["too_slow"]
     message: str
 
 
@@ -119,7 +124,8 @@ def main(pipe: Connection, progress: c_int64, time_limit_s: float) -> None:
     """Answer chunks until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which closes the pipe
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    warm_up()
+    with suppress(CheckerError):  # the checks that need what is missing say so, one by one
+        warm_up()
     pipe.send(None)
     while True:
         try:

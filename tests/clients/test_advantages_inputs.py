@@ -149,8 +149,6 @@ REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
     ("rdan", "aa", OK | {"sigma_floor": -0.1}, r"`sigma_floor` must be a finite number of at least 0"),
     ("ngrpo", "aa", {"reward": [1, 0], "r_max": math.inf}, r"`r_max` must be a finite number, not inf"),
     ("ngrpo", "aa", {"reward": [1, 0], "r_max": True}, r"`r_max` must be a finite number, not True"),
-    ("ngrpo", "aa", {"reward": [0, 3]}, r"response 1 has 3, more than `r_max` \(1\); set `r_max`"),
-    ("rdan_ngrpo", "aa", OK | {"r_max": 0.5}, r"response 0 has 1, more than `r_max` \(0.5\)"),
     ("ngrpo", "aa", {"reward": [1, 0], "virtual": -1}, r"`virtual` must be a whole number from 0 to 10000"),
     ("ngrpo", "aa", {"reward": [1, 0], "virtual": 1.0}, r"`virtual` must be a whole number from 0"),
     ("gdpo", "aa", OK | {"weights": [1]}, r"`weights` must be two numbers, \(outcome, quality\), not \[1\]"),
@@ -165,10 +163,6 @@ REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
 def test_refused_with_reason_and_place(method: str, groups: Any, given: dict[str, Any], message: str) -> None:
     with pytest.raises(adv.AdvantageError, match=message):
         adv.compute(method, groups, **given)
-
-
-def test_reward_above_r_max_by_float32_noise_is_taken() -> None:
-    assert adv.ngrpo("aa", reward=np.array([1.0000001, 0], "f4")).advantages[0] > 0
 
 
 # what, method, groups, inputs, whether scores were gated away

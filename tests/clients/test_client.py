@@ -210,12 +210,13 @@ def test_headers_that_drip_end_at_the_deadline(kind: str) -> None:
 
 
 def test_an_attempt_past_its_deadline_leaves_no_thread() -> None:
-    with ScriptedService(drip) as service, pytest.raises(DeadlineExceeded):
-        score("sync", service.url, timeout_s=0.3)
-    end = time.monotonic() + 2
-    while any(thread.name == "rubricate-call" for thread in threading.enumerate()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    with ScriptedService(drip) as service, RewardClient(service.url, timeout_s=0.3) as client:
+        with pytest.raises(DeadlineExceeded):
+            client.score(GROUPS)
+        end = time.monotonic() + 2
+        while any(thread.name == "rubricate-call" for thread in threading.enumerate()):
+            assert time.monotonic() < end, "the thread reads on"
+            time.sleep(0.02)
 
 
 def test_a_service_that_is_down_is_unavailable(kind: str) -> None:
@@ -367,11 +368,10 @@ def _nested(depth: int) -> Any:
         ({"n": np.int64(3)}, "groups[0].rubrics[0].kwargs.n: a int64 is not a JSON value"),
         ({"n": [1, object()]}, "groups[0].rubrics[0].kwargs.n[1]: a object is not a JSON value"),
         ({"n": "a\ud800"}, "groups[0].rubrics[0].kwargs.n: a lone surrogate at character 1 is no text"),
-        ({"\ud800": 1}, "surrogates not allowed"),
         ({"n": _nested(500)}, "cannot be written as JSON"),
         ({"n": _nested(100_000)}, "nested too deeply"),
     ],
-    ids=["numpy", "object", "surrogate", "surrogate in a key", "deep", "very deep"],
+    ids=["numpy", "object", "surrogate", "deep", "very deep"],
 )
 def test_kwargs_that_are_not_json_are_found_before_they_are_sent(kind: str, kwargs: Body, told: str) -> None:
     groups = [{**GROUP, "rubrics": [{"check": "a:b", "kwargs": kwargs}]}]

@@ -23,15 +23,16 @@ class Clock:
 
 def waits(draw: float, timeout_s: float, attempt_s: float = 0.0) -> list[float]:
     """Waits of a call to a service that stays busy, until the client gives up."""
-    clock, told = Clock(), []
+    clock, told = Clock(), list[float]()
     call = Call("POST", "http://service/v1/score", {}, b"", timeout_s, clock=clock, draw=lambda: draw)
-    with pytest.raises(ServiceUnavailable):
-        while True:
-            clock.now += attempt_s
+    while True:
+        clock.now += attempt_s
+        try:
             told.append(call.after(BUSY))
-            clock.now += told[-1]
-    assert clock.now <= 100.0 + timeout_s
-    return told
+        except ServiceUnavailable:
+            assert clock.now <= 100.0 + timeout_s
+            return told
+        clock.now += told[-1]
 
 
 def test_waits_double_up_to_a_cap_and_fill_the_deadline() -> None:
@@ -41,6 +42,11 @@ def test_waits_double_up_to_a_cap_and_fill_the_deadline() -> None:
 def test_jitter_is_full() -> None:
     assert waits(draw=0.5, timeout_s=4.0) == [0.125, 0.25, 0.5, 1.0, 2.0]
     assert set(waits(draw=0.0, timeout_s=4.0, attempt_s=0.5)) == {0.0}
+
+
+def test_no_attempt_is_made_that_has_no_time() -> None:
+    assert waits(draw=1.0, timeout_s=0.74) == [0.25]
+    assert waits(draw=1.0, timeout_s=0.81) == [0.25, 0.5]
 
 
 def test_many_attempts_do_not_overflow() -> None:

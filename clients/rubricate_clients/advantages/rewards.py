@@ -107,11 +107,11 @@ def ngrpo(
         eligible: see `grpo`.
         valid: see `grpo`.
         reward: see `grpo`.
-        r_max: the highest reward there is; no reward may exceed it.
+        r_max: the highest reward there can be; a lower one turns the virtual members into bad examples.
         virtual: number of virtual members, 0 or more.
 
     Raises:
-        AdvantageError: as `grpo`, and when a reward exceeds `r_max`.
+        AdvantageError: as `grpo`.
     """
     top, extra = number(r_max, "r_max"), whole_number(virtual, "virtual")
     batch, rewards, members = _rewards("ngrpo", groups, outcome, quality, eligible, valid, reward)

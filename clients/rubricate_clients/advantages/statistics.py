@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Flags, Floats, Numbers
-from .errors import AdvantageError
 
 EPS = 1e-6
 """Added to every std, and, times max(1, |mean|), the std up to which values count as equal."""
@@ -76,15 +75,7 @@ def negative_enhanced(values: Floats, group: Numbers, members: Flags, r_max: flo
 
     Without the guard of `z_scores`: NGRPO has none. A group of one gets no virtual member and keeps
     its value: mean 0 and std 1, as in the authors' code. Arguments and shapes as in `z_scores`.
-
-    Raises:
-        AdvantageError: a value exceeds `r_max` by more than float32 noise.
     """
-    for i in np.flatnonzero(members & (values > r_max + EPS * max(1.0, abs(r_max))))[:1]:
-        raise AdvantageError(
-            f"response {i} has {values[i]:g}, more than `r_max` ({r_max:g}); "
-            "set `r_max` to the highest value there is"
-        )
     part = spread(values[members], group[members], virtual, r_max)
     z = np.zeros(len(values))
     z[members] = np.where(part.count == 1, values[members] / (1.0 + EPS), part.deviation / (part.std + EPS))

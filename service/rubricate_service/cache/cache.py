@@ -50,8 +50,8 @@ class Cache:
                 if key not in self._wanted:
                     self._wanted[key] = asyncio.get_running_loop().create_future()
                 asked[key] = self._wanted[key]
-        if asked:
-            self._wake()
+        if asked and self._store is not None:
+            self._wake(self._store)
             await asyncio.wait(asked.values())  # waits without cancelling what others wait for as well
             found |= {key: value for key, future in asked.items() if (value := future.result()) is not None}
         return found
@@ -61,7 +61,7 @@ class Cache:
         self._recent.update(values)
         if self._store is not None:
             self._unsaved.update(values)
-            self._wake()
+            self._wake(self._store)
 
     def status(self) -> dict[str, Any]:
         """For readiness: ``status`` is ``ok`` or ``failing``, then with the ``reason``."""
@@ -75,22 +75,21 @@ class Cache:
             await self._in_thread(self._store.close)
         self._thread.shutdown()
 
-    def _wake(self) -> None:
+    def _wake(self, store: Store) -> None:
         if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._work())
+            self._worker = asyncio.create_task(self._work(store))
 
-    async def _work(self) -> None:
+    async def _work(self, store: Store) -> None:
         """Carry batches to the store until nothing is left; readers go first, as they are waited for."""
-        assert self._store is not None
         while self._wanted or self._unsaved:
             if self._wanted:
                 asked, self._wanted = self._wanted, {}
-                sealed = await self._in_thread(self._store.get_many, list(asked)) or {}
+                sealed = await self._in_thread(store.get_many, list(asked)) or {}
                 for key, future in asked.items():
                     self._answer(key, future, sealed.get(key))
             if self._unsaved:
                 values, self._unsaved = self._unsaved, {}
-                await self._in_thread(self._store.put_many, {k: seal(k, v) for k, v in values.items()})
+                await self._in_thread(store.put_many, {k: seal(k, v) for k, v in values.items()})
 
     def _answer(self, key: bytes, future: asyncio.Future[bytes | None], sealed: bytes | None) -> None:
         value = None if sealed is None else unseal(key, sealed)

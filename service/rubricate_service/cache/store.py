@@ -95,7 +95,8 @@ class SqliteStore:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute(
-                    "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+                    "CREATE TABLE IF NOT EXISTS verdicts"
+                    " (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
                 )
             except sqlite3.Error:
                 connection.close()

@@ -67,7 +67,7 @@ class _Answer(BaseModel):
 def request_body(model: str, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Body of a call that answers one of the labels, with the probabilities of its rivals.
 
-    ``structured_outputs`` is vLLM's name since 0.12 or so; it ignores older names silently.
+    ``structured_outputs`` is vLLM's current name; it ignores ``guided_choice``, the old one, without a word.
     """
     return {
         "model": model,
@@ -137,9 +137,7 @@ def read_error(status: int, body: bytes, retry_after: float | None, sent: str) -
     if status >= 500 or status == 408:
         return JudgeFailure("unreachable", f"the judge failed with {status}; see its log")
     if status == 413 or (status in (400, 422) and _CONTEXT_LENGTH.search(f"{code} {message}")):
-        return JudgeFailure(
-            "too_long", f"prompt, response and criterion do not fit into the judge's context{quoted}"
-        )
+        return JudgeFailure("too_long", f"the prompt does not fit into the judge's context{quoted}")
     if status == 404 and (param == "model" or code == "model_not_found"):
         return JudgeFailure("identity", f"the judge does not serve the model that was asked{quoted}")
     if status == 404:

@@ -78,9 +78,9 @@ class SingleFlight(Generic[T]):
         flight = self._flights.get(key)
         if flight is not None and not flight.abandoned:
             return flight, True
-        flight = self._flights[key] = Flight(work, deadline)
-        flight.task.add_done_callback(lambda _, landed=flight: self._remove(key, landed))
-        return flight, False
+        started = self._flights[key] = Flight(work, deadline)
+        started.task.add_done_callback(lambda _: self._remove(key, started))
+        return started, False
 
     def _remove(self, key: Hashable, landed: Flight[T]) -> None:
         if self._flights.get(key) is landed:  # an abandoned one may have a successor

@@ -77,8 +77,8 @@ class HttpEngine:
 
     async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
         """One call of ``/v1/chat/completions``."""
-        assert self._model is not None, "identify comes first"
-        data = orjson.dumps(request_body(self._model, messages))
+        model = self._model or (await self.identify(deadline)).model
+        data = orjson.dumps(request_body(model, messages))
         status, headers, body = await self._call("POST", "v1/chat/completions", data, deadline)
         if status == 200:
             return read_answer(body)
@@ -155,7 +155,7 @@ def _entries(body: bytes) -> list[dict[str, Any]]:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """A ``Retry-After`` of seconds or of an HTTP date, in seconds from now; None when there is no sense in it."""
+    """A ``Retry-After`` of seconds or of an HTTP date, in seconds from now; None where it makes no sense."""
     if retry_after is None:
         return None
     try:

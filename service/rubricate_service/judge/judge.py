@@ -23,20 +23,23 @@ log = logging.getLogger("rubricate.judge")
 CacheMode = Literal["use", "refresh", "off"]
 T = TypeVar("T")
 
+_Outcome = tuple[Reading, bool] | JudgeFailure
+"""A reading and whether it was cached, or why there is none; a failure is shared like an answer."""
+
 _START_S = 5.0
 _STATUS_S = 1.0
 
 
 class Judge:
-    """Answers questions, each exactly once while it is asked many times.
+    """Answers questions, and asks its engine once for what is asked many times.
 
     Args:
         engine: The model behind it; the judge closes it.
-        cache: Where verdicts are kept; shared with others, so whoever made it closes it.
-        secret: Key of the prompt's delimiters; the same over restarts, or the engine's prefix cache is lost.
+        cache: Where verdicts are kept; the judge closes it.
+        secret: Key of the prompt's delimiters. A new one costs the engine's prefix cache, no verdicts.
         name: What the server's settings call this judge.
         concurrency: Questions that may be with the engine at once.
-        template: The prompt, or None for the one that comes with the service.
+        template: The prompt, or None for the service's own.
     """
 
     def __init__(
@@ -50,25 +53,24 @@ class Judge:
         template: Template | None = None,
     ):
         self.name = name
+        self.cache = cache
         self._engine = engine
-        self._cache = cache
         self._secret = secret
         self._template = template or default_template()
-        self._passport = Passport(engine, cache)
-        self._concurrency = concurrency
+        self._passport: Passport | None = None
+        self._issuing = asyncio.Lock()
         self._slots = asyncio.Semaphore(concurrency)
-        self._flights: SingleFlight[tuple[Reading, bool] | JudgeFailure] = SingleFlight()
+        self._flights: SingleFlight[_Outcome] = SingleFlight()
         self._is_shut_out = False
 
     async def start(self) -> None:
-        """Ask the engine who it is, for at most 5 s. An engine that is down is asked again when needed."""
+        """Ask the engine who it is, for at most 5 s; one that is down is asked again when it is needed."""
         try:
             async with asyncio.timeout(_START_S):
-                await self._passport.learn(asyncio.get_running_loop().time() + _START_S)
+                await self._identified(_now() + _START_S)
         except (JudgeFailure, TimeoutError) as failure:
-            log.warning(
-                "judge %r does not say yet who it is: %s", self.name, str(failure) or "no answer in 5 s"
-            )
+            reason = str(failure) or f"no answer in {_START_S:.0f} s"
+            log.warning("judge %r does not say yet who it is: %s", self.name, reason)
 
     async def ask(
         self, question: Question, *, cache: CacheMode = "use", deadline: float, usage: Usage
@@ -81,15 +83,14 @@ class Judge:
             question: What to ask.
             cache: ``use`` reads and writes the cache, ``refresh`` only writes it, ``off`` neither.
             deadline: When to give up, by the event loop's clock (``loop.time()``, seconds).
-            usage: The request's counters; what this question costs is added to them.
+            usage: The request's counters, to which the cost of this question is added.
 
         Raises:
             JudgeFailure: There is no verdict; its kind says why.
         """
-        # one Usage belongs to one request, so it tells requests apart
-        scope = id(usage) if cache == "off" else None
+        request = id(usage) if cache == "off" else None
         flight, joined = self._flights.board(
-            (question, cache, scope), lambda flight: self._settle(question, cache, usage, flight), deadline
+            (question, cache, request), lambda flight: self._settle(question, cache, usage, flight), deadline
         )
         try:
             outcome = await flight.wait(deadline)
@@ -98,21 +99,21 @@ class Judge:
         except Grounded:
             raise JudgeFailure("canceled", "the service is stopping") from None
         if isinstance(outcome, JudgeFailure):
-            raise JudgeFailure(
-                outcome.kind, outcome.message
-            )  # one each: an exception carries its raiser's frames
+            # a new one for each, as an exception carries the frames of those who raise it
+            raise JudgeFailure(outcome.kind, outcome.message)
         reading, cached = outcome
+        joined = joined and not cached
         usage.cached += cached
-        usage.joined += joined and not cached
-        return Answer(reading.label, reading.expected, reading.label_mass, cached, joined and not cached)
+        usage.joined += joined
+        return Answer(reading.label, reading.expected, reading.label_mass, cached, joined)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
-        """The prompt of a question exactly as the engine gets it, ``role`` and ``content`` of each message."""
+        """The prompt of a question as the engine gets it: ``role`` and ``content`` of each message."""
         return self._template.messages(question, self._secret)
 
     def provenance(self) -> dict[str, Any]:
         """Who judges and how; ``model`` and ``fingerprint`` are None until the engine has said who it is."""
-        identity = self._passport.current
+        identity = self._passport.current if self._passport else None
         return {
             "name": self.name,
             "model": identity and identity.model,
@@ -122,99 +123,104 @@ class Judge:
         }
 
     async def status(self) -> dict[str, Any]:
-        """For readiness, in at most 1 s: ``status`` is ``ok`` or ``failing``, then with a ``reason``."""
+        """For readiness, within 1 s: ``status`` is ``ok`` or ``failing``, the latter with a ``reason``."""
         try:
             async with asyncio.timeout(_STATUS_S):
-                identity = await self._engine.identify(asyncio.get_running_loop().time() + _STATUS_S)
+                identity = await self._engine.identify(_now() + _STATUS_S)
         except (JudgeFailure, TimeoutError) as failure:
             return {"status": "failing", "reason": str(failure) or "timeout: no answer within 1 s"}
-        first = self._passport.first
-        if first is not None and identity != first:
-            reason = (
-                f"identity: the judge was {first.model!r} and is {identity.model!r} now, or was set up anew; "
-            )
-            return {"status": "failing", "reason": f"{reason}restart the service to take it"}
+        first = self._passport.first if self._passport else identity
+        if identity != first:
+            reason = f"identity: the judge was {first.model!r} and is {identity.model!r} or set up otherwise"
+            return {"status": "failing", "reason": f"{reason}; restart the service to take it as it is"}
         return {"status": "ok", "model": identity.model}
 
     async def close(self) -> None:
-        """Cancel what is in flight and close the engine."""
+        """Cancel what is in flight; close the engine and the cache."""
         await self._flights.close()
         await self._engine.close()
+        await self.cache.close()
 
     async def _settle(
-        self,
-        question: Question,
-        mode: CacheMode,
-        usage: Usage,
-        flight: Flight[tuple[Reading, bool] | JudgeFailure],
-    ) -> tuple[Reading, bool] | JudgeFailure:
-        """The reading and whether it was cached, or why there is none."""
+        self, question: Question, mode: CacheMode, usage: Usage, flight: Flight[_Outcome]
+    ) -> _Outcome:
+        """What all who wait for this question are told."""
         try:
-            identity = await self._persist(flight, lambda: self._passport.learn(flight.deadline))
-            if mode == "use" and (reading := await self._recall(identity, question)) is not None:
-                return reading, True
+            passport = await self._persist(flight, lambda: self._identified(flight.deadline))
+            if mode == "use" and (cached := await self._recall(passport.current, question)) is not None:
+                return cached, True
             if self._slots.locked():
-                flight.trouble = JudgeFailure(
-                    "timeout", f"{self._concurrency} others were ahead at the judge"
-                )
+                flight.trouble = JudgeFailure("timeout", "others were ahead of this question at the judge")
             messages = self.messages(question)
-            async with self._slots:  # kept while pausing, so that an overloaded engine is not asked by more
+            async with self._slots:  # kept through pauses, so that an overloaded engine is not asked by more
                 flight.trouble = None
                 reading, identity = await self._persist(
-                    flight, lambda: self._attempt(messages, flight.deadline, usage)
+                    flight, lambda: self._attempt(passport, messages, flight.deadline, usage)
                 )
         except JudgeFailure as failure:
             return failure
         if mode != "off":
-            key = cache_key(identity, self._template.digest, question)
-            self._cache.put_many({key: reading.to_bytes()})
+            self.cache.put_many({self._key(identity, question): reading.to_bytes()})
         return reading, False
 
+    async def _identified(self, deadline: float) -> Passport:
+        async with self._issuing:
+            if self._passport is None:
+                self._passport = await Passport.issue(self._engine, self.cache, deadline)
+            return self._passport
+
     async def _recall(self, identity: Identity, question: Question) -> Reading | None:
-        key = cache_key(identity, self._template.digest, question)
-        found = await self._cache.get_many([key])
-        return Reading.from_bytes(found[key]) if key in found else None
+        key = self._key(identity, question)
+        found = await self.cache.get_many([key])
+        return Reading.from_bytes(found[key]) if found else None
+
+    def _key(self, identity: Identity, question: Question) -> bytes:
+        return cache_key(identity, self._template.digest, question)
 
     async def _attempt(
-        self, messages: list[dict[str, str]], deadline: float, usage: Usage
+        self, passport: Passport, messages: list[dict[str, str]], deadline: float, usage: Usage
     ) -> tuple[Reading, Identity]:
+        """One call, read; and who answered, which may have changed with this very answer."""
         usage.calls += 1
         completion = await self._engine.complete(messages, deadline)
+        self._is_shut_out = False
         usage.prompt_tokens += completion.prompt_tokens
         usage.cached_prompt_tokens += completion.cached_prompt_tokens
         usage.completion_tokens += completion.completion_tokens
-        identity = self._passport.confirm(completion)
+        identity = passport.confirm(completion)
         return read(completion), identity
 
-    async def _persist(self, flight: Flight[Any], attempt: Callable[[], Awaitable[T]]) -> T:
-        """Result of ``attempt``, made again after failures for as long as patience and time allow."""
-        clock = asyncio.get_running_loop().time
+    async def _persist(self, flight: Flight[_Outcome], attempt: Callable[[], Awaitable[T]]) -> T:
+        """Result of ``attempt``, made again after failures while patience and time last."""
         patience = Patience()
         while True:
+            deadline = flight.deadline
             try:
-                result = await attempt()
+                return await attempt()
             except JudgeFailure as failure:
                 self._report(failure)
-                if failure.kind == "timeout" and flight.deadline > clock():
-                    continue  # one with more time has joined
+                if failure.kind == "timeout" and flight.deadline > deadline:
+                    continue  # one with more time has joined meanwhile
                 pause = patience.pause(failure)
-                if pause is None or clock() + pause >= flight.deadline:
+                if pause is None or _now() + pause >= flight.deadline:
                     raise
                 flight.trouble = failure
                 await asyncio.sleep(pause)
-            else:
-                self._is_shut_out = False
-                return result
 
     def _report(self, failure: JudgeFailure) -> None:
+        """Say loudly, once, what no retry mends and every question will meet."""
         if failure.kind == "unauthorized" and not self._is_shut_out:
             self._is_shut_out = True
             log.error("judge %r gives no verdicts: %s", self.name, failure.message)
 
 
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 def _late(trouble: Exception | None) -> JudgeFailure:
-    """What a caller is told whose time ran out, given what the work last stumbled over."""
+    """What a caller hears whose time ran out, given what the work last stumbled over."""
     if not isinstance(trouble, JudgeFailure):
         return JudgeFailure("timeout", "no verdict before the deadline")
-    kind = "overloaded" if trouble.kind == "overloaded" else "timeout"
+    kind: Literal["overloaded", "timeout"] = "overloaded" if trouble.kind == "overloaded" else "timeout"
     return JudgeFailure(kind, f"no verdict before the deadline: {trouble.message}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 
@@ -19,47 +18,32 @@ _SNAPSHOT = re.compile(r"-\d{4}(-?\d{2}-?\d{2})?")  # -2026-05-13, -20260513, -0
 class Passport:
     """The identity under which an engine's verdicts are kept.
 
-    It is the identity that the engine gave when it was first asked, together with the
-    ``system_fingerprint`` of its last answer. That fingerprint is remembered in the cache, so that a
-    restarted service finds what was judged before and not what an older configuration judged.
+    It is what the engine said when it was first asked, together with the ``system_fingerprint`` of its last
+    answer. The cache remembers that fingerprint, so that a restarted service finds what this configuration
+    judged before, and nothing of an older one's.
 
-    Args:
-        engine: Whom to ask.
-        cache: Where the last ``system_fingerprint`` is remembered.
+    Attributes:
+        first: What the engine said when it was first asked.
+        current: The identity under which verdicts are kept now.
     """
 
-    def __init__(self, engine: Engine, cache: Cache):
-        self._engine = engine
+    def __init__(self, first: Identity, system_fingerprint: str | None, cache: Cache):
+        self.first = first
         self._cache = cache
-        self._lock = asyncio.Lock()
-        self._system_fingerprint: str | None = None
-        self.first: Identity | None = None
-        """The identity that the engine gave, once it is known."""
+        self._stamp(system_fingerprint)
 
-    @property
-    def current(self) -> Identity | None:
-        """The identity under which verdicts are kept now, once it is known."""
-        if self.first is None or self._system_fingerprint is None:
-            return self.first
-        rolled = digest((self.first.fingerprint, self._system_fingerprint))
-        return Identity(self.first.model, f"sha256:{rolled.hex()}")
-
-    async def learn(self, deadline: float) -> Identity:
-        """The current identity; the engine is asked when it is not known yet.
+    @classmethod
+    async def issue(cls, engine: Engine, cache: Cache, deadline: float) -> Passport:
+        """Ask the engine who it is.
 
         Raises:
-            JudgeFailure: The engine did not say who it is.
+            JudgeFailure: It did not say so.
         """
-        async with self._lock:
-            if self.first is None:
-                identity = await self._engine.identify(deadline)
-                key = _memory_key(identity)
-                remembered = (await self._cache.get_many([key])).get(key)
-                self._system_fingerprint = None if remembered is None else remembered.decode()
-                self.first = identity
-                log.info("the judge is %s (%s)", identity.model, identity.fingerprint)
-        assert self.current is not None
-        return self.current
+        identity = await engine.identify(deadline)
+        log.info("the judge is %s (%s)", identity.model, identity.fingerprint)
+        key = _memory_key(identity)
+        remembered = (await cache.get_many([key])).get(key)
+        return cls(identity, None if remembered is None else remembered.decode(), cache)
 
     def confirm(self, completion: Completion) -> Identity:
         """The identity that gave this completion; a new ``system_fingerprint`` becomes part of it.
@@ -67,7 +51,6 @@ class Passport:
         Raises:
             JudgeFailure: ``identity``: another model answered than the one that was asked.
         """
-        assert self.first is not None
         if completion.model and not is_same_model(self.first.model, completion.model):
             raise JudgeFailure(
                 "identity",
@@ -77,25 +60,28 @@ class Passport:
         fingerprint = completion.system_fingerprint
         if fingerprint and fingerprint != self._system_fingerprint:
             if self._system_fingerprint is not None:
-                log.warning(
-                    "the judge's system_fingerprint changed; its earlier verdicts are not used any more"
-                )
-            self._system_fingerprint = fingerprint
+                log.warning("the judge's system_fingerprint changed: what it judged before is not used now")
+            self._stamp(fingerprint)
             self._cache.put_many({_memory_key(self.first): fingerprint.encode("utf-8", "replace")})
-        assert self.current is not None
         return self.current
+
+    def _stamp(self, system_fingerprint: str | None) -> None:
+        self._system_fingerprint = system_fingerprint
+        self.current = self.first
+        if system_fingerprint is not None:
+            rolled = digest((self.first.fingerprint, system_fingerprint))
+            self.current = Identity(self.first.model, f"sha256:{rolled.hex()}")
 
 
 def is_same_model(asked: str, answered: str) -> bool:
     """Whether a name in an answer means the model that was asked.
 
-    It does when it is the same, when it differs in the folder or organisation before it alone, or when it
-    adds the date of a snapshot (``<model>-2026-05-13``).
+    It does when the two are the same but for the folder or organisation before them, or when the answer adds
+    the date of a snapshot (``<model>-2026-05-13``).
     """
-    asked, answered = asked.rstrip("/").rpartition("/")[2], answered.rstrip("/").rpartition("/")[2]
-    return answered == asked or (
-        answered.startswith(asked) and _SNAPSHOT.fullmatch(answered[len(asked) :]) is not None
-    )
+    asked, answered = (name.rstrip("/").rpartition("/")[2] for name in (asked, answered))
+    suffix = answered.removeprefix(asked)
+    return answered == asked or (suffix != answered and _SNAPSHOT.fullmatch(suffix) is not None)
 
 
 def _memory_key(identity: Identity) -> bytes:

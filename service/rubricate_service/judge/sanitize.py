@@ -30,9 +30,9 @@ _TEMPLATE_TOKEN = re.compile(
 
 
 def for_judge(text: str) -> str:
-    """A copy of ``text`` that shows a judge what a person sees.
+    r"""A copy of ``text`` that shows a judge what a person sees.
 
-    Control, zero-width and bidirectional characters are gone, line ends are ``\\n``, and the special
+    Control, zero-width and bidirectional characters are gone, line ends are ``\n``, and the special
     tokens of chat templates are broken up with a blank (``<|im_end|>`` becomes ``< |im_end|>``). Lone
     surrogates become U+FFFD. Linear in the length of the text.
     """

@@ -11,18 +11,17 @@ import hmac
 import re
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final
 
 from rubricate_service.judge.question import Question
 from rubricate_service.judge.sanitize import for_judge
 
 _SECTION = re.compile(r"^\[\[(\w+)\]\]\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
-_EXPECTED: Final = {
+_EXPECTED: dict[str, set[str]] = {
     "system": set(),
     "user": {"code", "prompt", "reference", "response", "criterion"},
     "reference": {"code", "answer"},
-}  # type: dict[str, set[str]]
+}
 _CODE_DIGITS = 16
 
 
@@ -54,7 +53,7 @@ class Template:
         behind = _PLACEHOLDER.findall(self._sections["user"].partition("{{criterion}}")[2])
         if set(behind) - {"code"}:
             raise ValueError(
-                "{{criterion}} must be the last of the data, or nothing of a prompt can be shared"
+                "{{criterion}} must come after all other data of a judge prompt, which its criteria share"
             )
         self.digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from rubricate_clients.advantages import NeedsAllScores, compute, diagnostics
+from rubricate_clients.advantages import AdvantageError, NeedsAllScores, compute, diagnostics
 from rubricate_clients.wire import AdvantageAnswer, AdvantageRequest, ids_of
 from rubricate_service import errors
 from rubricate_service.routes.body import body_schema, read_body
@@ -43,6 +43,8 @@ async def advantages(request: Request) -> Response:
         )
     except NeedsAllScores as error:
         raise errors.NeedsAllScores(str(error), [{"path": "groups", "message": str(error)}]) from None
+    except AdvantageError as error:
+        raise errors.InvalidRequest(str(error), [{"path": "", "message": str(error)}]) from None
     answers = []
     start = 0
     for id, group in zip(ids_of(body.groups), body.groups, strict=True):

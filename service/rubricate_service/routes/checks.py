@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cache
-from typing import Any
-
 from fastapi import APIRouter
+from pydantic import BaseModel
 
-from rubricate_checkers import UnknownCheck, catalogue
+from rubricate_checkers import CatalogueEntry, UnknownCheck, catalogue, describe
 from rubricate_service.errors import NotFound
 
 router = APIRouter(tags=["catalogue"])
 
 
-@cache
-def _catalogue() -> list[dict[str, Any]]:
-    return [asdict(entry) for entry in catalogue()]
+class Catalogue(BaseModel):
+    """Answer of `GET /v1/checks`."""
+
+    checks: list[CatalogueEntry]
 
 
 @router.get("/v1/checks", summary="All deterministic checks")
-def list_checks() -> dict[str, Any]:
+def list_checks() -> Catalogue:
     """Every check with its kwargs as a JSON schema and an example that passes and one that fails."""
-    return {"checks": _catalogue()}
+    return Catalogue(checks=catalogue())
 
 
 @router.get("/v1/checks/{id:path}", summary="One deterministic check")
-def one_check(id: str) -> dict[str, Any]:
+def one_check(id: str) -> CatalogueEntry:
     """A check by its id or one of its aliases."""
-    for entry in _catalogue():
-        if id == entry["id"] or id in entry["aliases"]:
-            return entry
-    raise NotFound(UnknownCheck(id).message)
+    try:
+        return describe(id)
+    except UnknownCheck as error:
+        raise NotFound(error.message) from None

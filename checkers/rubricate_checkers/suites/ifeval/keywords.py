@@ -3,6 +3,8 @@
 Keywords are raw regular expressions upstream, so `a.c` also finds `abc`.
 """
 
+# ruff: noqa: D102
+# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re
@@ -14,16 +16,14 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from ...check import Check, Example, Span
-from ...keyword import Keyword
-from ...kwargs import DRAWN_NOTE, Count, Phrase, Regex, Regexes, Relation, Words, python_regex, refuse
+from ...keyword import Keyword, is_literal
+from ...kwargs import DRAWN_NOTE, Count, Phrase, Regexes, Relation, Words, python_regex, refuse
 from ...loose import Rescue
 from ...text import Text
 from ...wording import amount, compare, listed
 
 
-class KeywordExistence(
-    Check, id="keywords:existence", aliases=("rubrichub:KeywordChecker",), raw_regex=True
-):
+class KeywordExistence(Check, id="keywords:existence", aliases=("rubrichub:KeywordChecker",), raw_regex=True):
     """Every keyword occurs, in any case, inside words too."""
 
     keywords: Regexes
@@ -57,12 +57,17 @@ class KeywordExistence(
         return [Span(*span, "match") for pattern in self._patterns for span in pattern.spans(text)]
 
 
+def _stripped_regex(value: str) -> str:
+    python_regex(value.strip())
+    return value.strip()
+
+
 class KeywordFrequency(
     Check, id="keywords:frequency", aliases=("rubrichub:KeywordFrequencyChecker",), raw_regex=True
 ):
     """A keyword occurs `less than` or `at least` so many times, in any case, inside words too."""
 
-    keyword: Annotated[Phrase, Regex]
+    keyword: Annotated[Phrase, AfterValidator(_stripped_regex)]
     frequency: Count
     relation: Relation
     example = Example(
@@ -73,7 +78,7 @@ class KeywordFrequency(
 
     @cached_property
     def _pattern(self) -> Keyword:
-        return Keyword(self.keyword.strip())
+        return Keyword(self.keyword)
 
     def holds(self, text: Text) -> bool:
         return compare(self._pattern.count(text), self.relation, self.frequency)
@@ -117,13 +122,13 @@ class ForbiddenWords(
     )
 
     @cached_property
-    def _patterns(self) -> list[tuple[str, Keyword, re.Pattern[str]]]:
-        # the word alone is quick to look for and mostly absent; it must be a pattern by itself for that
-        return [(word, Keyword(re.escape(word)), _whole_word(word)) for word in self.forbidden_words]
+    def _patterns(self) -> list[tuple[str, Keyword | None, re.Pattern[str]]]:
+        # a plain word is quick to look for, and mostly absent
+        return [(w, Keyword(w) if is_literal(w) else None, _whole_word(w)) for w in self.forbidden_words]
 
     def _present(self, text: Text) -> Iterable[tuple[str, re.Pattern[str]]]:
-        for word, alone, whole in self._patterns:
-            if (alone.literal is None or alone.occurs(text)) and whole.search(text.raw):
+        for word, plain, whole in self._patterns:
+            if (plain is None or plain.occurs(text)) and whole.search(text.raw):
                 yield word, whole
 
     def holds(self, text: Text) -> bool:
@@ -138,7 +143,9 @@ class ForbiddenWords(
 
     def evidence(self, text: Text) -> Iterable[Span]:
         present = self._present(text)
-        return [Span(*match.span(), "violation") for _, whole in present for match in whole.finditer(text.raw)]
+        return [
+            Span(*match.span(), "violation") for _, whole in present for match in whole.finditer(text.raw)
+        ]
 
 
 def _letter(value: str) -> str:
@@ -148,9 +155,7 @@ def _letter(value: str) -> str:
     return lower
 
 
-class LetterFrequency(
-    Check, id="keywords:letter_frequency", aliases=("rubrichub:LetterFrequencyChecker",)
-):
+class LetterFrequency(Check, id="keywords:letter_frequency", aliases=("rubrichub:LetterFrequencyChecker",)):
     """A letter from a to z occurs `less than` or `at least` so many times, in any case."""
 
     letter: Annotated[Phrase, AfterValidator(_letter)]

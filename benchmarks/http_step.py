@@ -1,0 +1,122 @@
+"""One training step over HTTP: 64 prompts x 8 responses of about 400 words, 4.3 checks each.
+
+Prints the median time of a step, in process (the pipeline alone) and over HTTP, and their ratio. Texts
+are new in every step, as a policy's are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import orjson
+
+from rubricate_checkers import catalogue
+from rubricate_clients.wire import ScoreRequest
+from rubricate_service.app import running_engine
+from rubricate_service.routes.score import score_request
+from rubricate_service.settings import Settings
+
+PROMPTS, RESPONSES, STEPS = 64, 8, 12
+WORDS = (
+    "the a river light window because never table often paper quietly between mountain letter every "
+    "music carries small green answer market under silver morning people bring another garden story "
+    "however simple people question travel harbour winter almost bread before number circle Anna"
+).split()
+
+
+def text(rng: random.Random) -> str:
+    """About 400 words in sentences and paragraphs, with some Markdown."""
+    paragraphs = []
+    for _ in range(rng.randint(3, 6)):
+        sentences = []
+        for _ in range(rng.randint(4, 9)):
+            words = [rng.choice(WORDS) for _ in range(rng.randint(6, 22))]
+            if rng.random() < 0.3:
+                words[len(words) // 2] += ","
+            sentences.append(" ".join(words).capitalize() + rng.choice([".", ".", ".", "!", "?"]))
+        paragraphs.append(" ".join(sentences))
+    if rng.random() < 0.4:
+        paragraphs.append("\n".join(f"* **{rng.choice(WORDS)}** {rng.choice(WORDS)}" for _ in range(4)))
+    return "\n\n".join(paragraphs)
+
+
+def step(rng: random.Random) -> dict[str, Any]:
+    """The body of one step's request."""
+    checks = [entry for entry in catalogue() if entry.suite == "ifeval"]
+    groups = []
+    for _ in range(PROMPTS):
+        chosen = rng.sample(checks, rng.choice([4, 4, 4, 5, 5, 4, 4]))
+        groups.append(
+            {
+                "prompt": text(rng)[:300],
+                "rubrics": [{"check": entry.id, "kwargs": entry.example.kwargs} for entry in chosen],
+                "responses": [text(rng) for _ in range(RESPONSES)],
+            }
+        )
+    return {"groups": groups, "options": {"advantages": {"method": "rdan"}}}
+
+
+async def in_process(bodies: list[bytes], cache: str) -> list[float]:
+    """Seconds of each step through the pipeline, without HTTP."""
+    async with running_engine(Settings(cache=cache)) as engine:
+        seconds = []
+        for body in bodies:
+            began = time.perf_counter()
+            request = ScoreRequest.model_validate_json(body)
+            orjson.dumps(await score_request(engine.scorer, request))
+            seconds.append(time.perf_counter() - began)
+        return seconds
+
+
+def over_http(bodies: list[bytes], cache: str) -> list[float]:
+    """Seconds of each step over HTTP, from a client in another process than the service."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "rubricate_service", "serve", "--port", str(port), "--cache", cache]
+    service = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+            for _ in range(600):
+                try:
+                    if client.get("/readyz").status_code == 200:
+                        break
+                except httpx2.TransportError:
+                    time.sleep(0.1)
+            seconds = []
+            for body in bodies:
+                began = time.perf_counter()
+                client.post("/v1/score", content=body).raise_for_status()
+                seconds.append(time.perf_counter() - began)
+            return seconds
+    finally:
+        service.terminate()
+        service.wait()
+
+
+def main() -> None:
+    """Print the figures."""
+    rng = random.Random(1)
+    bodies = [orjson.dumps(step(rng)) for _ in range(STEPS)]
+    with tempfile.TemporaryDirectory() as folder:
+        cache = str(Path(folder) / "v.db")
+        # the first steps warm memos and connections
+        direct = statistics.median(asyncio.run(in_process(bodies, cache))[2:])
+        http = statistics.median(over_http(bodies, cache)[2:])
+    print(f"step of {PROMPTS} x {RESPONSES} responses, {len(bodies[0]) / 1e6:.1f} MB:")
+    print(f"  in process  {direct * 1e3:7.1f} ms")
+    print(f"  over HTTP   {http * 1e3:7.1f} ms   ({http / direct:.2f} of in process)")
+
+
+if __name__ == "__main__":
+    main()

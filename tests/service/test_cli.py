@@ -1,0 +1,136 @@
+"""The command line as its users meet it: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rubricate_clients.testing import FakeJudge
+
+ROWS = 200
+
+
+def rubricate(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rubricate_service", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def row(number: int) -> dict[str, Any]:
+    return {
+        "id": f"group {number}",
+        "prompt": f"Prompt {number}.",
+        "rubrics": [{"check": "punctuation:no_comma"}, {"criterion": "It is kind."}],
+        "responses": [f"first {number}", f"second, {number}"],
+    }
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_score_goes_on_after_a_kill_without_losing_or_repeating_a_row(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [json.dumps(row(n)) for n in range(ROWS)])
+    out = tmp_path / "out.jsonl"
+    with FakeJudge(answer="1", latency_s=0.05) as judge:
+        flags = ["score", str(source), "-o", str(out), "--judge", judge.url, "--check-workers", "1"]
+        flags += ["--cache", str(tmp_path / "v.db")]
+        first = subprocess.Popen(
+            [sys.executable, "-m", "rubricate_service", *flags],
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "RUBRICATE_JUDGE_CONCURRENCY": "4"},
+        )
+        until = time.monotonic() + 30
+        while not (out.exists() and out.stat().st_size) and time.monotonic() < until:
+            time.sleep(0.02)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        before = len(read(out))
+        assert 0 < before < ROWS
+        with out.open("ab") as file:
+            file.write(b'{"row": 7, "torn')  # what a kill in the middle of a write leaves
+        judge.latency_s = 0.0
+        second = rubricate(*flags)
+    assert second.returncode == 0, second.stderr
+    assert f"has {before} of {ROWS} rows" in " ".join(second.stderr.split())
+    assert "rows/s" in second.stderr
+    rows = read(out)
+    assert Counter(r["row"] for r in rows) == dict.fromkeys(range(ROWS), 1)
+    for r in rows:
+        assert r["id"] == f"group {r['row']}"
+        assert [response["outcome"] for response in r["responses"]] == [1.0, 0.0]
+        assert [response["quality"] for response in r["responses"]] == [0.5, None]
+
+
+def test_score_reports_rows_that_cannot_be_read_and_goes_on(tmp_path: Path) -> None:
+    bad = row(1) | {"rubrics": []}
+    source = write(tmp_path / "in.jsonl", [json.dumps(row(0)), json.dumps(bad), "{", json.dumps(row(3))])
+    out = tmp_path / "out.jsonl"
+    done = rubricate("score", str(source), "-o", str(out), "--options", '{"judging": "none"}')
+    assert done.returncode == 1
+    assert "row 1: rubrics:" in done.stderr
+    assert "row 2:" in done.stderr
+    assert [r["row"] for r in read(out)] == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["score", "nowhere.jsonl", "-o", "out.jsonl"], "nowhere.jsonl"),
+        (["score", "README.md", "-o", "out.jsonl", "--options", '{"mode": "x"}'], "mode"),
+        (["serve", "--judge", "somewhere"], "judge: "),
+        (["serve", "--cache", "redis://h"], "cache: "),
+        (["serve", "--port", "70000"], "port: "),
+        (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
+        (["checks", "punctuation:no_coma"], "punctuation:no_comma"),
+    ],
+)
+def test_a_mistake_is_explained_in_a_line(arguments: list[str], says: str, tmp_path: Path) -> None:
+    done = rubricate(
+        *arguments, env={"RUBRICATE_CACHE": str(tmp_path / "v.db")} if "score" in arguments else {}
+    )
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_checks_lists_all_and_shows_one() -> None:
+    everything = rubricate("checks").stdout
+    assert "length_constraints:number_words" in everything
+    one = rubricate("checks", "length_constraints:number_words").stdout
+    assert "num_words" in one
+    assert "passes" in one
+
+
+def test_settings_come_from_flags_over_variables_over_the_file(tmp_path: Path) -> None:
+    config = tmp_path / "rubricate.toml"
+    config.write_text('port = 70000\ndeadline_s = 7.5\njudge = "nonsense"\n')
+    flags = ["serve", "--config", str(config)]
+    # the file's port and judge are both refused; a variable and a flag in their place are looked at first
+    assert "port: " in rubricate(*flags).stderr
+    said = rubricate(*flags, "--port", "70001", env={"RUBRICATE_JUDGE": "embedded"}).stderr
+    assert "70001" in said or "port: " in said
+    assert "judge: " not in said
+    config.write_text("prot = 1\n")
+    assert "prot" in rubricate(*flags).stderr
+    config.write_text("port = = 1\n")
+    assert "settings file" in rubricate(*flags).stderr
