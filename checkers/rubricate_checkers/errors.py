@@ -14,9 +14,12 @@ survives pickling, since checks run in worker processes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 __all__ = ["BadKwargs", "CheckerError", "MissingData", "RuleError", "UnknownCheck", "UnsupportedRule"]
+
+
+Kind = Literal["unknown_check", "bad_kwargs", "unsupported_rule", "rule_error", "missing_data"]
 
 
 class CheckerError(Exception):
@@ -28,7 +31,7 @@ class CheckerError(Exception):
         path: Where in the rubric (`check`, `kwargs.num_words`), or None when it is nowhere in it.
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[Kind]
 
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message, path)

@@ -13,12 +13,17 @@ from functools import cache, lru_cache
 
 from .errors import MissingData
 
-__all__ = ["detect", "detector"]
+__all__ = ["detect", "detector", "rules_out"]
 
-_LONGEST_ALIKE = 10_000
-"""langdetect reads no further, so beyond it a removed asterisk moves another letter into view."""
+WITHOUT_LATIN = frozenset({"ar", "fa", "hi", "ja", "ko", "mr", "ne", "ur", "zh-cn", "zh-tw"})
+"""Languages whose profiles hold no n-gram with a Latin letter."""
 
-_ASTERISKS_MATTER = re.compile(r"[A-Za-z]\*+[A-Za-z]|http|@|\*\Z")
+_LONGEST = 10_000
+"""Characters that langdetect reads."""
+
+_LOWER_CASE = re.compile("[a-z]")
+_REMOVED = re.compile("http|@")  # langdetect takes web and mail addresses out first
+_ASTERISKS_MATTER = re.compile(r"[A-Za-z]\*+[A-Za-z]|\*\Z")
 
 
 @cache
@@ -63,7 +68,7 @@ def detect(text: str) -> str | None:
     Raises:
         MissingData: Neither langdetect nor langdetect_rs is installed.
     """
-    return _remembered(_without_idle_asterisks(text))
+    return _remembered(_without_idle_asterisks(text) if "*" in text else text)
 
 
 def _without_idle_asterisks(text: str) -> str:
@@ -72,9 +77,27 @@ def _without_idle_asterisks(text: str) -> str:
     Any character that is no letter is a space to langdetect, and spaces in a row are one. So the
     loose variants with and without asterisks are mostly one text to it.
     """
-    if "*" in text and text.isascii() and len(text) <= _LONGEST_ALIKE and not _ASTERISKS_MATTER.search(text):
-        return text.replace("*", "")
-    return text
+    matters = (
+        len(text) > _LONGEST  # a removed one would move another letter into view
+        or not text.isascii()
+        or _REMOVED.search(text)
+        or _ASTERISKS_MATTER.search(text)
+    )
+    return text if matters else text.replace("*", "")
+
+
+def rules_out(text: str, code: str) -> bool:
+    """Whether a text is certainly not in a language, seen without detecting it.
+
+    The profiles of `WITHOUT_LATIN` hold no n-gram with a Latin letter. Each draw from an ASCII text is
+    one, and one that another profile knows, so they fall behind whatever is drawn.
+    """
+    return (
+        code in WITHOUT_LATIN
+        and text.isascii()
+        and _LOWER_CASE.search(text, 0, _LONGEST) is not None
+        and not _REMOVED.search(text)
+    )
 
 
 @lru_cache(maxsize=64)

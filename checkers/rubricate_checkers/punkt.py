@@ -26,7 +26,6 @@ _TOKEN = re.compile(r"\S+")
 _CLOSING = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
 _CLOSERS = frozenset("\"')]}")
 _OPENERS = '"([*{'
-_RARE_WHITESPACE = re.compile(r"[\t\r\v\f]")
 
 
 class _Orthography(dict[str, int]):
@@ -103,8 +102,9 @@ def _breaks(text: str) -> Spans:
     candidates that share a word only the last is asked.
     """
     decider = load()
+    doubtful, contexts = decider.doubtful, decider.contexts
     breaks: Spans = []
-    rare = _RARE_WHITESPACE.search(text) is not None
+    rare = [mark for mark in "\t\r\v\f" if mark in text]
     word_start = word_end = 0  # of the candidate before
     broke = False
     for match in _CANDIDATE.finditer(text):
@@ -114,7 +114,7 @@ def _breaks(text: str) -> Spans:
         if line >= 0:
             space = line
         if rare:
-            space = max(space, *(text.rfind(c, word_end, place) for c in "\t\r\v\f"))
+            space = max(space, *(text.rfind(mark, word_end, place) for mark in rare))
         if space > word_end:
             word_start = space + 1
         elif broke and word_start < word_end:
@@ -123,10 +123,10 @@ def _breaks(text: str) -> Spans:
         word_end = place
         if text[place] == ".":  # the other marks always end a sentence
             word = text[word_start:place].lstrip(_OPENERS)
-            if len(word) < 2 or not word.isalpha() or word.lower() in decider.doubtful:
+            if len(word) < 2 or not word.isalpha() or word.lower() in doubtful:
                 token = _TOKEN.match(text, next_start) if next_start >= 0 else None
                 after = token.end() if token else place + 2
-                broke = decider.contexts[text[word_start:after]]
+                broke = contexts[text[word_start:after]]
                 if not broke:
                     continue
         broke = True

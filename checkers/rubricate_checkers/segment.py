@@ -9,8 +9,9 @@ nltk's own tokenizer, one chunk at a time.
 from __future__ import annotations
 
 import re
+import string
 from functools import cache
-from itertools import product
+from itertools import filterfalse, product
 from typing import Any
 
 from .errors import MissingData
@@ -64,10 +65,14 @@ def _inner_tokens(chunk: str) -> tuple[str, ...]:
             if clitic:
                 return tuple(filter(None, clitic.groups()))
         elif '"' not in chunk and "``" not in chunk:
-            # a colon or comma takes the next character with it, so the passes are these two
-            apart = _COLON_COMMA.sub(r" \1 \2", chunk + " ")
-            return tuple(_PADDED.sub(r" \g<0> ", apart).split())
+            return _pads(chunk)
     return _tokens_between(" ", chunk, " ")
+
+
+def _pads(chunk: str) -> tuple[str, ...]:
+    """Tokens of a chunk without quotes and contractions: each mark stands alone."""
+    # a colon or comma takes the next character with it, so these are two passes
+    return tuple(_PADDED.sub(r" \g<0> ", _COLON_COMMA.sub(r" \1 \2", chunk + " ")).split())
 
 
 def _tokens_between(before: str, chunk: str, after: str) -> tuple[str, ...]:
@@ -159,11 +164,12 @@ _INNER_BREAK = re.compile(r"""[.?!][)";}\]*:@'({\[!?]""")
 
 def _uppercase_of_chunk(chunk: str) -> int:
     """Number of upper case tokens in a chunk, or `_DEPENDS` where its surroundings change it."""
-    if chunk.isascii() and chunk == chunk.lower():
+    word = chunk.strip(_MARKS)
+    if not word or (word.isalpha() and word[1:].islower()):
         return 0
     if "'" not in chunk and not _CONTRACTION.search(chunk):
-        # the final period and closers that may part from it have no case; only a digit glues a colon
-        return _DEPENDS if _BREAK_AT_COLON.search(chunk) else _count_upper(_inner[chunk])
+        # The final period and closers that may part from it have no case; only a digit glues a colon.
+        return _DEPENDS if _BREAK_AT_COLON.search(chunk) else _count_upper(_pads(chunk.replace('"', " ")))
     if _CLITIC.fullmatch(chunk):
         return _count_upper(_inner[chunk])
     if _INNER_BREAK.search(chunk):
@@ -177,6 +183,7 @@ def _count_upper(found: tuple[str, ...]) -> int:
 
 
 _DEPENDS = 1 << 40  # more than any text has, so that a sum tells whether one was in it
+_MARKS = string.punctuation + "“”‘’–—…"
 _BREAK_AT_COLON = re.compile(r"[.?!]:")
 _uppercase = Memo(_uppercase_of_chunk)
 
@@ -193,5 +200,6 @@ def uppercase_tokens(text: str) -> int | None:
     Raises:
         MissingData: nltk is not installed.
     """
-    count = sum(map(_uppercase.__getitem__, text.split()))
+    cased = filterfalse(str.islower, text.split())  # a chunk in lower case has no token in upper case
+    count = sum(map(_uppercase.__getitem__, cased))
     return count if count < _DEPENDS else None

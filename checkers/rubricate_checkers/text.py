@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ __all__ = ["Text"]
 
 T = TypeVar("T")
 
-_ASCII_LOOKALIKE = re.compile("[\u0130\u0131\u017f\u212a]")
+_ASCII_LOOKALIKES = "\u0130\u0131\u017f\u212a"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +46,9 @@ class Text:
 
         To `re` four characters beside A-Z equal an ASCII letter: İ, ı, ſ and the Kelvin sign.
         """
-        if self.raw.isascii() or not _ASCII_LOOKALIKE.search(self.raw):
-            return self.lower
-        return None
+        if not self.raw.isascii() and any(char in self.raw for char in _ASCII_LOOKALIKES):
+            return None
+        return self.lower
 
     @cached_property
     def word_count(self) -> int:

@@ -10,18 +10,17 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from rubricate_clients.errors import AnswerMismatch, InvalidRequest, details_of, path_of
+from rubricate_clients.errors import AnswerMismatch, InvalidRequest
+from rubricate_clients.faults import ErrorDetail, details_of, ids_of, path_of
 from rubricate_clients.wire import (
     AdvantageAnswer,
     AdvantageGroup,
     AdvantageRequest,
-    ErrorDetail,
     Group,
     Options,
     ScoreAnswer,
     ScoredGroup,
     ScoreRequest,
-    ids_of,
 )
 
 SERVICE_SHARE = 0.9

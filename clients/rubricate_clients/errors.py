@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
-from rubricate_clients.wire import UNION_TAGS, ErrorDetail
+from rubricate_clients.faults import ErrorDetail
 
 
 class RewardServiceError(Exception):
@@ -72,27 +70,3 @@ class DeadlineExceeded(RewardServiceError):
 
 class AnswerMismatch(RewardServiceError):
     """What came back is not the answer to what was sent; its scores must not be used."""
-
-
-_WORDING = {"extra_forbidden": "unknown field", "missing": "required, but missing"}
-
-
-def details_of(error: ValidationError) -> list[ErrorDetail]:
-    """Every fault that pydantic found, with the path that the contract writes (`groups[0].rubrics[1].id`)."""
-    return [
-        ErrorDetail(
-            path=path_of(fault["loc"]),
-            message=_WORDING.get(fault["type"], fault["msg"].removeprefix("Value error, ")),
-        )
-        for fault in error.errors(include_url=False, include_input=False)
-    ]
-
-
-def path_of(loc: tuple[int | str, ...]) -> str:
-    """Path of a location in the body: names after dots, positions in brackets; `""` for the whole."""
-    match loc:  # where the wire has a union, pydantic's location names the branch, which is not in the body
-        case ("groups", group, "prompt", str(tag), *rest) if tag in UNION_TAGS:
-            loc = ("groups", group, "prompt", *rest)
-        case ("groups", group, "responses", int(item), str(tag), *rest) if tag in UNION_TAGS:
-            loc = ("groups", group, "responses", item, *rest)
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")

@@ -6,21 +6,18 @@ never a silent default. Undecided numbers are ``None``; NaN and infinities are n
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    model_validator,
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, model_validator
+
+from rubricate_clients.faults import (
+    PLAIN,
+    STRUCTURED,
+    ErrorDetail,
+    JsonObject,
+    Members,
+    plain_or,
 )
-from pydantic_core import PydanticCustomError
 
 CONTRACT_VERSION = 1
 
@@ -43,65 +40,10 @@ Method = Literal["rdan", "ngrpo", "rdan_ngrpo", "gdpo", "grpo", "dr_grpo", "rloo
 RewardName = Literal["gated", "outcome", "aon", "csr", "points"]
 
 
-def _fault(title: str, faults: list[tuple[tuple[int | str, ...], object, str]]) -> ValidationError:
-    """An error of several faults, each at its own place below the value that is validated."""
-    return ValidationError.from_exception_data(
-        title,
-        [
-            {"type": PydanticCustomError("value_error", "{why}", {"why": why}), "loc": loc, "input": value}
-            for loc, value, why in faults
-        ],
-    )
-
-
-def _json_faults(value: object, loc: tuple[int | str, ...] = ()) -> Iterator[tuple[Any, object, str]]:
-    """Floats that JSON does not have; pydantic's parser lets them through in untyped values."""
-    if isinstance(value, float) and not math.isfinite(value):
-        yield loc, value, f"{value} is not a JSON number; numbers must be finite"
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _json_faults(item, (*loc, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _json_faults(item, (*loc, index))
-
-
-def _json_object(value: dict[str, Any]) -> dict[str, Any]:
-    if faults := list(_json_faults(value)):
-        raise _fault("kwargs", faults)
-    return value
-
-
-JsonObject = Annotated[dict[str, Any], AfterValidator(_json_object)]
-
-
 class _Model(BaseModel):
     """Strict in what it takes: no unknown fields, no coercion."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def ids_of(items: Iterable[Any]) -> list[str]:
-    """Id of each item; where it has none, its position as a string."""
-    return [
-        str(index) if (id := getattr(item, "id", None)) is None else id for index, item in enumerate(items)
-    ]
-
-
-def _unique_ids(items: list[Any]) -> list[Any]:
-    ids = ids_of(items)
-    if len(set(ids)) < len(ids):
-        first: dict[str, int] = {}
-        faults = [
-            ((i, "id"), id, f"the id {id!r} is taken by item {first[id]}; ids must be unique")
-            for i, id in enumerate(ids)
-            if first.setdefault(id, i) != i
-        ]
-        raise _fault("ids", faults)
-    return items
-
-
-_Members = [Field(min_length=1), AfterValidator(_unique_ids)]
 
 
 class Message(_Model):
@@ -160,20 +102,14 @@ class Rubric(_Model):
         return bool(self.negative) or (self.points is not None and self.points < 0)
 
 
-def _plain_or_object(value: object) -> str:
-    return "str" if isinstance(value, str) else "object"
-
-
-# A union that picks its branch by looking, so that an error speaks of that branch alone.
 Prompt = Annotated[
-    Annotated[str, Tag("str")] | Annotated[list[Message], Field(min_length=1), Tag("object")],
-    Discriminator(_plain_or_object),
+    Annotated[str, Tag(PLAIN)] | Annotated[list[Message], Field(min_length=1), Tag(STRUCTURED)],
+    plain_or(list, "a prompt is a string or a list of messages"),
 ]
 ResponseItem = Annotated[
-    Annotated[str, Tag("str")] | Annotated[Response, Tag("object")], Discriminator(_plain_or_object)
+    Annotated[str, Tag(PLAIN)] | Annotated[Response, Tag(STRUCTURED)],
+    plain_or((dict, Response), "a response is a string or an object with a `text`"),
 ]
-UNION_TAGS = frozenset({"str", "object"})
-"""Parts of pydantic's error locations that are not in the body."""
 
 
 class Group(_Model):
@@ -182,8 +118,8 @@ class Group(_Model):
     id: str | None = None
     prompt: Prompt
     reference: str | None = None
-    rubrics: Annotated[list[Rubric], *_Members]
-    responses: Annotated[list[ResponseItem], *_Members]
+    rubrics: Annotated[list[Rubric], *Members]
+    responses: Annotated[list[ResponseItem], *Members]
 
     def texts(self) -> list[str]:
         """Text of each response."""
@@ -249,7 +185,7 @@ class Options(_Model):
 class ScoreRequest(_Model):
     """Body of `POST /v1/score`."""
 
-    groups: Annotated[list[Group], *_Members]
+    groups: Annotated[list[Group], *Members]
     options: Options = Options()
 
 
@@ -273,15 +209,15 @@ class Verdict(BaseModel):
     """What one rubric says of one response. `score` is in [0, 1], None when undecided."""
 
     id: str
-    score: float | None
+    score: Finite | None
     status: Status
     reason: str | None = None
     error: VerdictError | None = None
     observed: str | None = None
     required: str | None = None
     label: Literal[0, 1, 2] | None = None
-    expected: float | None = None
-    label_mass: float | None = None
+    expected: Finite | None = None
+    label_mass: Finite | None = None
     cached: bool | None = None
     parsed: bool | None = None
     evidence: list[Span] | None = None
@@ -294,14 +230,14 @@ class ScoredResponse(BaseModel):
 
     id: str
     rubrics: list[Verdict]
-    outcome: float | None
-    quality: float | None
+    outcome: Finite | None
+    quality: Finite | None
     valid: bool
     eligible: bool
-    reward: float | None
-    a_out: float | None = None
-    a_proc: float | None = None
-    advantage: float | None = None
+    reward: Finite | None
+    a_out: Finite | None = None
+    a_proc: Finite | None = None
+    advantage: Finite | None = None
 
 
 class ScoredGroup(BaseModel):
@@ -334,36 +270,29 @@ class AdvantageGroup(_Model):
     """The responses of one prompt."""
 
     id: str | None = None
-    responses: Annotated[list[AdvantageResponse], *_Members]
+    responses: Annotated[list[AdvantageResponse], *Members]
 
 
 class AdvantageRequest(AdvantageSpec):
     """Body of `POST /v1/advantages`: groups, a method, and the method's parameters."""
 
-    groups: Annotated[list[AdvantageGroup], *_Members]
+    groups: Annotated[list[AdvantageGroup], *Members]
 
 
 class GroupAdvantages(BaseModel):
     """Advantages of one group's responses, in their order; channels are None where a method has none."""
 
     id: str
-    advantages: list[float]
-    a_out: list[float] | None
-    a_proc: list[float] | None
+    advantages: list[Finite]
+    a_out: list[Finite] | None
+    a_proc: list[Finite] | None
 
 
 class AdvantageAnswer(BaseModel):
     """Answer of `POST /v1/advantages`."""
 
     groups: list[GroupAdvantages]
-    diagnostics: dict[str, float]
-
-
-class ErrorDetail(BaseModel):
-    """One fault: where in the body, and what."""
-
-    path: str
-    message: str
+    diagnostics: dict[str, Finite]
 
 
 class ErrorBody(BaseModel):

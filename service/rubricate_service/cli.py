@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from rubricate_checkers import UnknownCheck, catalogue, describe
+from rubricate_clients.faults import details_of
 from rubricate_clients.wire import Options
-from rubricate_service.errors import body_path
 from rubricate_service.settings import CONFIG_VARIABLE, Settings
 
 app = typer.Typer(
@@ -40,6 +40,10 @@ def _stop(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+def _told(error: ValidationError) -> str:
+    return "; ".join(f"{detail.path}: {detail.message}" for detail in details_of(error))
+
+
 def _settings(config: Path | None, **flags: Any) -> Settings:
     """Settings from flags over variables over the file; the flags also reach child processes."""
     if config is not None:
@@ -52,8 +56,7 @@ def _settings(config: Path | None, **flags: Any) -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        faults = "; ".join(f"{body_path(f['loc'])}: {f['msg']}" for f in error.errors())
-        _stop(f"bad settings: {faults}")
+        _stop(f"bad settings: {_told(error)}")
     except ValueError as error:  # a TOML file that is none
         _stop(f"bad settings file: {error}")
 
@@ -112,7 +115,7 @@ def score(
     try:
         parsed = Options.model_validate_json(options)
     except ValidationError as error:
-        _stop("--options: " + "; ".join(f"{body_path(f['loc'])}: {f['msg']}" for f in error.errors()))
+        _stop(f"--options: {_told(error)}")
     logging.basicConfig(level=logging.WARNING)
     try:
         bad_rows = asyncio.run(score_file(source, out, parsed, settings, _errors))

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from rubricate_clients.wire import UNION_TAGS
+from rubricate_clients.faults import ErrorDetail, details_of
+from rubricate_clients.wire import ErrorAnswer, ErrorBody
 
 log = logging.getLogger("rubricate.http")
 
@@ -34,8 +33,6 @@ _TYPES = {
     503: "unavailable",
 }
 
-Detail = dict[str, str]
-
 
 class ApiError(Exception):
     """An answer other than 200: `status`, a `type` of the contract, and a message for people."""
@@ -43,7 +40,7 @@ class ApiError(Exception):
     status = 500
     type = "internal"
 
-    def __init__(self, message: str, details: Sequence[Detail] = ()) -> None:
+    def __init__(self, message: str, details: Sequence[ErrorDetail] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.details = list(details)
@@ -77,32 +74,18 @@ class Unavailable(ApiError):
     type = "unavailable"
 
 
-def body_path(location: Sequence[int | str]) -> str:
-    """A place in the body as people write it: `groups[0].rubrics[1].kwargs.num_words`."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part not in UNION_TAGS:
-            path += f".{part}" if path else part
-    return path
-
-
 def invalid_body(error: ValidationError) -> InvalidRequest:
     """Every fault of a body, each with its path."""
-    details = [
-        {"path": body_path(fault["loc"]), "message": fault["msg"].removeprefix("Value error, ")}
-        for fault in error.errors(include_url=False, include_context=False, include_input=False)
-    ]
+    details = details_of(error)
     first = details[0]
-    where = f"{first['path']}: " if first["path"] else ""
+    where = f"{first.path}: " if first.path else ""
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-    return InvalidRequest(f"{where}{first['message']}{more}", details)
+    return InvalidRequest(f"{where}{first.message}{more}", details)
 
 
-def _answer(status: int, type: str, message: str, details: Sequence[Detail] = ()) -> Response:
-    error: dict[str, Any] = {"type": type, "message": message, "details": list(details)}
-    return Response(orjson.dumps({"error": error}), status, media_type="application/json")
+def _answer(status: int, type: str, message: str, details: Sequence[ErrorDetail] = ()) -> Response:
+    body = ErrorAnswer(error=ErrorBody(type=type, message=message, details=list(details)))
+    return Response(body.model_dump_json(), status, media_type="application/json")
 
 
 async def _api_error(_: Request, error: Exception) -> Response:

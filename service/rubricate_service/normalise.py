@@ -9,6 +9,7 @@ import orjson
 
 from rubricate_checkers import BadKwargs, Check, CheckerError
 from rubricate_clients import wire
+from rubricate_clients.faults import ids_of
 from rubricate_service.verdict import Verdict, failed
 from rubricate_service.worker import CheckSpec, built
 
@@ -115,9 +116,9 @@ def plan_group(index: int, group: wire.Group, thinking: Literal["strip", "keep"]
         reference=group.reference,
         rubrics=tuple(
             _plan_rubric(id, f"groups[{index}].rubrics[{i}]", rubric)
-            for i, (id, rubric) in enumerate(zip(wire.ids_of(group.rubrics), group.rubrics, strict=True))
+            for i, (id, rubric) in enumerate(zip(ids_of(group.rubrics), group.rubrics, strict=True))
         ),
-        response_ids=tuple(wire.ids_of(group.responses)),
+        response_ids=tuple(ids_of(group.responses)),
         answers=tuple(positions),
         members=tuple(members),
     )

@@ -36,7 +36,7 @@ from rubricate_clients import (
     ServiceUnavailable,
     Unauthorized,
 )
-from rubricate_clients.wire import ErrorDetail
+from rubricate_clients.faults import ErrorDetail
 
 GROUPS: list[dict[str, Any]] = [
     {

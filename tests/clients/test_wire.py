@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rubricate_clients.errors import details_of
+from rubricate_clients.faults import details_of, ids_of
 from rubricate_clients.wire import (
     AdvantageRequest,
     AdvantageSpec,
@@ -19,7 +19,6 @@ from rubricate_clients.wire import (
     Rubric,
     ScoreAnswer,
     ScoreRequest,
-    ids_of,
 )
 
 CRITERION = '{"criterion": "It is polite."}'

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
@@ -40,15 +42,16 @@ class HttpEngine:
         base = URL(url.rstrip("/").removesuffix("/v1"))
         if base.scheme not in ("http", "https") or not base.host:
             raise ValueError("a judge's URL looks like http://host:8000 or https://host/v1")
-        self._base = base.with_user(None)
+        self._place = f"the judge at {base.host}:{base.port}"
+        self._models = base.with_user(None) / "v1/models"
+        self._chat = base.with_user(None) / "v1/chat/completions"
         self._model = model
         self._headers = {"Content-Type": "application/json"}
         if api_key is not None:
             self._headers["Authorization"] = f"Bearer {api_key}"
         elif base.user is not None:
-            self._headers["Authorization"] = aiohttp.BasicAuth(
-                base.user, base.password or "", "utf-8"
-            ).encode()
+            pair = base64.b64encode(f"{base.user}:{base.password or ''}".encode())
+            self._headers["Authorization"] = f"Basic {pair.decode()}"
         self._session: aiohttp.ClientSession | None = None
 
     async def identify(self, deadline: float) -> Identity:
@@ -56,7 +59,7 @@ class HttpEngine:
 
         Where the endpoint lists no models but one was named, the digest is that of the name.
         """
-        status, headers, body = await self._call("GET", "v1/models", None, deadline)
+        status, headers, body = await self._call("GET", self._models, None, deadline)
         entries = _entries(body) if status == 200 else []
         wanted = self._model or (entries[0]["id"] if entries else None)
         if wanted is None or status in (401, 402, 403, 429) or status >= 500:
@@ -79,7 +82,7 @@ class HttpEngine:
         """One call of ``/v1/chat/completions``."""
         model = self._model or (await self.identify(deadline)).model
         data = orjson.dumps(request_body(model, messages))
-        status, headers, body = await self._call("POST", "v1/chat/completions", data, deadline)
+        status, headers, body = await self._call("POST", self._chat, data, deadline)
         if status == 200:
             return read_answer(body)
         sent = "\n".join(message["content"] for message in messages)
@@ -91,12 +94,8 @@ class HttpEngine:
             await self._session.close()
             self._session = None
 
-    @property
-    def _place(self) -> str:
-        return f"the judge at {self._base.host}:{self._base.port}"
-
     async def _call(
-        self, method: str, path: str, data: bytes | None, deadline: float
+        self, method: str, url: URL, data: bytes | None, deadline: float
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and body of one exchange, the whole of it bounded by the deadline.
 
@@ -106,9 +105,7 @@ class HttpEngine:
         try:
             async with (
                 asyncio.timeout_at(deadline) as limit,
-                self._connected().request(
-                    method, self._base / path, data=data, allow_redirects=False
-                ) as answer,
+                self._connected().request(method, url, data=data, allow_redirects=False) as answer,
             ):
                 body = await _bounded_body(answer)
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
@@ -159,13 +156,13 @@ def _seconds(retry_after: str | None) -> float | None:
     if retry_after is None:
         return None
     try:
-        return max(float(retry_after), 0.0)
+        seconds = float(retry_after)
     except ValueError:
-        pass
-    try:
-        return max(parsedate_to_datetime(retry_after).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
+        try:
+            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except ValueError:
+            return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 def _reason(error: Exception) -> str:

@@ -7,11 +7,32 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from rubricate_clients.advantages import AdvantageError, NeedsAllScores, compute, diagnostics
-from rubricate_clients.wire import AdvantageAnswer, AdvantageRequest, ids_of
+from rubricate_clients.faults import ErrorDetail, ids_of
+from rubricate_clients.wire import AdvantageAnswer, AdvantageRequest
 from rubricate_service import errors
 from rubricate_service.routes.body import body_schema, read_body
 
 router = APIRouter(tags=["scoring"])
+
+
+def _rewards(body: AdvantageRequest) -> list[float | None] | None:
+    """Rewards as given (null is undecided), or None when no response gives one.
+
+    Raises:
+        InvalidRequest: some give one and others do not: two kinds of reward in one group mean nothing.
+    """
+    lacking = [
+        ErrorDetail(path=f"groups[{g}].responses[{r}].reward", message="missing, while others give one")
+        for g, group in enumerate(body.groups)
+        for r, response in enumerate(group.responses)
+        if "reward" not in response.model_fields_set
+    ]
+    responses = [response for group in body.groups for response in group.responses]
+    if len(lacking) == len(responses):
+        return None
+    if lacking:
+        raise errors.InvalidRequest("give `reward` for every response of the request or for none", lacking)
+    return [response.reward for response in responses]
 
 
 @router.post(
@@ -29,7 +50,7 @@ async def advantages(request: Request) -> Response:
     quality = [r.quality for _, r in flat]
     eligible = [r.eligible for _, r in flat]
     valid = [r.valid for _, r in flat]
-    given = [r.reward for _, r in flat] if any("reward" in r.model_fields_set for _, r in flat) else None
+    given = _rewards(body)
     try:
         computed = compute(
             body.method,
@@ -42,9 +63,9 @@ async def advantages(request: Request) -> Response:
             **body.parameters(),
         )
     except NeedsAllScores as error:
-        raise errors.NeedsAllScores(str(error), [{"path": "groups", "message": str(error)}]) from None
+        raise errors.NeedsAllScores(str(error), [ErrorDetail(path="groups", message=str(error))]) from None
     except AdvantageError as error:
-        raise errors.InvalidRequest(str(error), [{"path": "", "message": str(error)}]) from None
+        raise errors.InvalidRequest(str(error), [ErrorDetail(path="", message=str(error))]) from None
     answers = []
     start = 0
     for id, group in zip(ids_of(body.groups), body.groups, strict=True):

@@ -10,6 +10,7 @@ import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
+from rubricate_clients.faults import ErrorDetail
 from rubricate_clients.wire import ScoreAnswer, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.errors import NeedsAllScores
@@ -31,7 +32,7 @@ def _refuse_missing_scores(request: ScoreRequest) -> None:
     why = missing_scores(spec, judging, request.options.reward)
     if why is not None:
         message = f"{why}, and judging `{judging}` skips some; leave `judging` out or set it to `all`"
-        raise NeedsAllScores(message, [{"path": "options.judging", "message": message}])
+        raise NeedsAllScores(message, [ErrorDetail(path="options.judging", message=message)])
 
 
 async def score_request(scorer: Scorer, request: ScoreRequest) -> dict[str, Any]:

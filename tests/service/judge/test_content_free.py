@@ -12,7 +12,8 @@ MATHS = "Find the solution of 3x = 12. Put your final answer in a box."
     [
         "", " ", "\n\t", ".", ":", ",", "...", "***", "___", "—", "\u200b", "👍", "```\n```",
         "Thought process:", "thought process", "**Thought Process:**",
-        "Let's solve this problem step by step.", "Let’s solve this problem step by step!", "Solution", "Solution:",
+        "Let's solve this problem step by step.",
+        "Let’s solve this problem step by step!", "Solution", "Solution:",
         "# SOLUTION\n", "解", "解:", "かいせつ", "Respuesta", "respuesta:",
     ],
 )  # fmt: skip

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from rubricate_service.judge.sanitize import for_judge
 
-
-TOKENS = """
-<|im_start|> <|im_end|> <|eot_id|> <|start_header_id|> <|endoftext|> <|turn> <turn|> <|reserved_special_token_12|>
-<｜Assistant｜> <｜end▁of▁sentence｜> [INST] [/INST] [SYSTEM_PROMPT] [TOOL_CALLS] [gMASK] <<SYS>> <</SYS>> <s> </s>
-<bos> <eos> <pad> <unk> <think> </think> <start_of_turn> <end_of_turn> <tool_call> </tool_response> <unused7>
-<extra_id_0>
-""".split()
+TOKENS = [
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<|endoftext|>", "<|turn>", "<turn|>",
+    "<|reserved_special_token_12|>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "[INST]", "[/INST]",
+    "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "[gMASK]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>", "<eos>",
+    "<pad>", "<unk>", "<think>", "</think>", "<start_of_turn>", "<end_of_turn>", "<tool_call>",
+    "</tool_response>", "<unused7>", "<extra_id_0>",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("token", TOKENS)

@@ -21,6 +21,8 @@ def bullets(text: str) -> Iterator[tuple[int, int]]:
     those take quadratic time. `[^\*]` also takes a line feed, so a lone star takes the next line in.
     """
     for mark in "*-":
+        if mark not in text:
+            continue
         start = 0
         taken = False
         for line in text.split("\n"):

@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 
 from ...check import Check, Example
 from ...kwargs import Str, refuse
+from ...language import rules_out
 from ...text import Text
 
 LANGUAGES = {
@@ -41,7 +42,7 @@ class ResponseLanguage(
     )
 
     def holds(self, text: Text) -> bool:
-        return text.language in (None, self.language)
+        return not rules_out(text.raw, self.language) and text.language in (None, self.language)
 
     def observed(self, text: Text) -> str:
         if text.language is None:

@@ -74,6 +74,7 @@ class MultipleSections(
         return [Span(*match.span(), "counted") for match in self._pattern.finditer(text.raw)]
 
 
+_JSON_STARTS = frozenset('{["-0123456789tfnNI')
 _FENCES = ("```json", "```Json", "```JSON", "```")
 
 
@@ -82,8 +83,11 @@ def _json_fault(text: str) -> str | None:
     body = text.strip()
     for fence in _FENCES:
         body = body.removeprefix(fence)
+    body = body.removesuffix("```").strip()
+    if body[:1] not in _JSON_STARTS:
+        return f"it starts with {body[:1]!r}"
     try:
-        json.loads(body.removesuffix("```").strip())
+        json.loads(body)
     except ValueError as error:
         return str(error)
     return None
