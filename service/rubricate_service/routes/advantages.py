@@ -79,5 +79,7 @@ async def advantages(request: Request) -> Response:
                 "a_proc": None if computed.a_proc is None else computed.a_proc[part],
             }
         )
-    facts = diagnostics(groups, computed, outcome=outcome, quality=quality, eligible=eligible, valid=valid)
+    facts = diagnostics(
+        groups, computed.advantages, outcome=outcome, quality=quality, eligible=eligible, valid=valid
+    )
     return Response(orjson.dumps({"groups": answers, "diagnostics": facts}), media_type="application/json")
