@@ -14,6 +14,7 @@ from rubricate_service.judge.judge import Judge
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool
 from rubricate_service.routes import advantages, checks, health, score
+from rubricate_service.routes.body import describe_bodies
 from rubricate_service.settings import Settings
 
 log = logging.getLogger("rubricate.app")
@@ -60,5 +61,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     errors.install(app)
     for routes in (score, checks, advantages, health):
-        app.include_router(routes.router)
+        app.include_router(routes.router, responses=errors.DOCUMENTED)
+    describe_bodies(app)
     return app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
 import sys
@@ -83,12 +84,15 @@ def serve(
         judge_model=judge_model,
         cache=cache,
     )
+    log_config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    log_config["loggers"]["rubricate"] = {"handlers": ["default"], "level": "INFO"}
     uvicorn.run(
         "rubricate_service.app:create_app",
         factory=True,
         host=settings.host,
         port=settings.port,
         workers=settings.workers,
+        log_config=log_config,
         access_log=False,  # a trainer's requests would drown everything else
     )
 

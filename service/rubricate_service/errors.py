@@ -4,13 +4,15 @@ ApiError
 ├── InvalidRequest   422 (413 for size)  the body is not what the contract says; every fault with its path
 ├── NeedsAllScores   422                 advantages were asked for that rest on scores gated away
 ├── NotFound         404
-└── Unavailable      503                 the service is starting or stopping
+├── Unavailable      503                 the service is starting or stopping
+└── ClientGone       499                 the client left; no answer is sent
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
@@ -32,6 +34,10 @@ _TYPES = {
     429: "overloaded",
     503: "unavailable",
 }
+
+
+DOCUMENTED: dict[int | str, dict[str, Any]] = {"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}}
+"""Error answers of every route, for the OpenAPI document."""
 
 
 class ApiError(Exception):
@@ -72,6 +78,13 @@ class Unavailable(ApiError):
 
     status = 503
     type = "unavailable"
+
+
+class ClientGone(ApiError):
+    """Nobody is there to read the answer; the status is for the log."""
+
+    status = 499
+    type = "canceled"
 
 
 def invalid_body(error: ValidationError) -> InvalidRequest:

@@ -100,8 +100,13 @@ def _plan_rubric(id: str, path: str, rubric: wire.Rubric) -> RubricPlan:
     return RubricPlan(id, path, rubric, check=check, spec=spec)
 
 
+def plan_groups(request: wire.ScoreRequest) -> list[GroupPlan]:
+    """Everything about a request's groups that is known before any verdict."""
+    return [plan_group(i, group, request.options.thinking) for i, group in enumerate(request.groups)]
+
+
 def plan_group(index: int, group: wire.Group, thinking: Literal["strip", "keep"]) -> GroupPlan:
-    """Everything about a group that is known before any verdict."""
+    """One group of a request, at position `index`."""
     prompt = group.prompt
     turns = (("user", prompt),) if isinstance(prompt, str) else tuple((m.role, m.content) for m in prompt)
     positions: dict[Answer, int] = {}

@@ -23,7 +23,7 @@ from rubricate_service.judge.judge import Judge
 from rubricate_service.judge.question import Question
 from rubricate_service.judge.reading import Answer, JudgeFailure
 from rubricate_service.judge.usage import Usage
-from rubricate_service.normalise import GroupPlan, RubricPlan, plan_group
+from rubricate_service.normalise import GroupPlan, RubricPlan, plan_groups
 from rubricate_service.pool import CheckPool
 from rubricate_service.verdict import Verdict, failed, scored, skipped
 
@@ -80,7 +80,8 @@ class Scorer:
 
     async def stream(self, request: ScoreRequest, run: Run) -> AsyncGenerator[ScoredGroup, None]:
         """The groups of a request, each as soon as it is complete, in any order."""
-        plans = [plan_group(i, group, run.options.thinking) for i, group in enumerate(request.groups)]
+        # off the loop: compiling what a rubric supplies (patterns, rules) may take its time
+        plans = await asyncio.to_thread(plan_groups, request)
         run.check_versions = {
             r.check.id: r.check.version for plan in plans for r in plan.rubrics if r.check is not None
         }

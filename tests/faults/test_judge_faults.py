@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
 from rubricate_clients.testing import FakeJudge, Fault
 from rubricate_service.app import create_app
 from rubricate_service.settings import Settings
+from serving import running_server
 
 GROUP = {
     "prompt": "Say something.",
@@ -121,3 +123,16 @@ def test_an_endless_check_and_a_hanging_judge_leave_the_other_verdicts(
     assert [v["status"] for v in first["rubrics"]] == ["failed", "scored", "failed", "scored"]
     assert [v["status"] for v in second["rubrics"]] == ["scored", "scored", "failed", "scored"]
     assert first["rubrics"][0]["error"]["kind"] == "timeout"
+
+
+def test_a_client_that_goes_away_has_its_judge_calls_cancelled(judge: FakeJudge, tmp_path: Path) -> None:
+    judge.fail_when(Fault.hang(), lambda call: True)
+    settings = Settings(judge=judge.url, cache=str(tmp_path / "v.db"), check_workers=1)
+    with running_server(create_app(settings)) as url:
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{url}/v1/score", json={"groups": [GROUP]}, timeout=1.0, trust_env=False)
+        assert judge.in_flight == len(judge.calls) == 4
+        until = time.monotonic() + 0.5
+        while judge.in_flight and time.monotonic() < until:
+            time.sleep(0.01)
+        assert judge.in_flight == 0

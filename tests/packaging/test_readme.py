@@ -6,16 +6,15 @@ import contextlib
 import io
 import json
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
-import uvicorn
 
 from rubricate_service.app import create_app
 from rubricate_service.settings import Settings
+from serving import running_server
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8080"
@@ -30,16 +29,8 @@ def block(language: str, containing: str = "") -> str:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(cache=str(tmp_path_factory.mktemp("cache") / "v.db"), check_workers=1)
-    config = uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the service did not start"
-        thread.join(0.02)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    with running_server(create_app(settings)) as address:
+        yield address
 
 
 def test_curl_example_answers_what_the_readme_says(url: str) -> None:

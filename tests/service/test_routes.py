@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -109,3 +110,23 @@ def test_health(client: TestClient, no_judge: TestClient) -> None:
     assert ready.json()["checks"]["workers"]["alive"] == 2
     alone = no_judge.get("/readyz").json()
     assert (alone["status"], alone["checks"]["judge"]["status"]) == ("ok", "none")
+
+
+def references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield node["$ref"]
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+def test_openapi_describes_every_body_and_error(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    assert {"ScoreRequest", "AdvantageRequest", "ScoreAnswer", "ErrorAnswer"} <= schemas.keys()
+    for reference in references(document):
+        assert reference.removeprefix("#/components/schemas/") in schemas
+    assert "4XX" in document["paths"]["/v1/score"]["post"]["responses"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import models_json_schema
 
-from rubricate_service.errors import invalid_body
+from rubricate_service.errors import ClientGone, invalid_body
 
 Model = TypeVar("Model", bound=BaseModel)
+Result = TypeVar("Result")
 
 
 async def read_body(request: Request, model: type[Model]) -> Model:
@@ -24,7 +28,48 @@ async def read_body(request: Request, model: type[Model]) -> Model:
         raise invalid_body(error) from None
 
 
+async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which is cancelled when the client goes away: nobody would read it.
+
+    Call it once the body is read: the only message that can come then is the client's leaving.
+
+    Raises:
+        ClientGone: the client left first.
+    """
+    task = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise ClientGone("the client closed the connection before the answer was ready")
+    finally:
+        task.cancel()
+        leaving.cancel()
+        await asyncio.gather(task, leaving, return_exceptions=True)
+
+
+_REFERENCE = "#/components/schemas/{model}"
+_documented: list[type[BaseModel]] = []
+
+
 def body_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The part of a route's OpenAPI entry that FastAPI would have derived from a body parameter."""
-    reference = {"$ref": f"#/components/schemas/{model.__name__}"}
+    _documented.append(model)
+    reference = {"$ref": _REFERENCE.format(model=model.__name__)}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": reference}}}}
+
+
+def describe_bodies(app: FastAPI) -> None:
+    """Put the models of `body_schema` among the schemas of the app's OpenAPI document."""
+    derive = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            _, schemas = models_json_schema(
+                [(model, "validation") for model in _documented], ref_template=_REFERENCE
+            )
+            derive().setdefault("components", {}).setdefault("schemas", {}).update(schemas["$defs"])
+        return derive()
+
+    app.openapi = openapi  # type: ignore[method-assign]

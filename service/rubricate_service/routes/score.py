@@ -16,7 +16,7 @@ from rubricate_service.answer import groups_json
 from rubricate_service.errors import NeedsAllScores
 from rubricate_service.gate import missing_scores, resolve_judging
 from rubricate_service.pipeline import Run, Scorer, stats
-from rubricate_service.routes.body import body_schema, read_body
+from rubricate_service.routes.body import body_schema, read_body, while_connected
 
 router = APIRouter(tags=["scoring"])
 
@@ -82,4 +82,5 @@ async def score(request: Request) -> Response:
     if _NDJSON in request.headers.get("accept", ""):
         _refuse_missing_scores(body)
         return StreamingResponse(_lines(scorer, body, scorer.run(body.options)), media_type=_NDJSON)
-    return Response(orjson.dumps(await score_request(scorer, body)), media_type="application/json")
+    answer = await while_connected(request, score_request(scorer, body))
+    return Response(orjson.dumps(answer), media_type="application/json")
