@@ -23,7 +23,6 @@ check: $(VENV)/.dev ## lint, format, types, layers
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev ## measure: checks, HTTP step, cache stores
-	$(BIN)/python -m pip install --quiet lmdb
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 serve: $(VENV)/.dev ## serve on 127.0.0.1:8080 (flags: make serve ARGS='--judge http://HOST:PORT')

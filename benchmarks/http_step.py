@@ -27,11 +27,11 @@ from rubricate_service.routes.score import score_request
 from rubricate_service.settings import Settings
 
 PROMPTS, RESPONSES, STEPS = 64, 8, 12
-WORDS = (
-    "the a river light window because never table often paper quietly between mountain letter every "
-    "music carries small green answer market under silver morning people bring another garden story "
-    "however simple people question travel harbour winter almost bread before number circle Anna"
-).split()
+WORDS = """
+the a river light window because never table often paper quietly between mountain letter every music
+carries small green answer market under silver morning people bring another garden story however simple
+question travel harbour winter almost bread before number circle Anna
+""".split()  # noqa: SIM905 - a list of so many words reads badly
 
 
 def text(rng: random.Random) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
 
 from rubricate_service.judge.engine import LABELS, SAMPLING, Completion, Token
 from rubricate_service.judge.reading import JudgeFailure
@@ -27,7 +29,7 @@ class _Refusable(BaseModel):
     refusal: str | None = None
 
 
-class _Alternative(BaseModel):
+class _Alternative(TypedDict):  # twenty to an answer: dictionaries are cheaper than models
     token: str
     logprob: float
 
@@ -52,8 +54,8 @@ class _CachedTokens(BaseModel):
 
 
 class _Tokens(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     prompt_tokens_details: _CachedTokens | None = None
 
 
@@ -104,18 +106,25 @@ def read_answer(body: bytes) -> Completion:
         model=answer.model,
         system_fingerprint=answer.system_fingerprint,
         refused=choice.message.refusal is not None,
-        prompt_tokens=usage.prompt_tokens,
+        prompt_tokens=usage.prompt_tokens or 0,
         cached_prompt_tokens=details.cached_tokens or 0,
-        completion_tokens=usage.completion_tokens,
+        completion_tokens=usage.completion_tokens or 0,
     )
 
 
 def _tokens(logprobs: _Logprobs | None) -> tuple[Token, ...] | None:
     if logprobs is None or logprobs.content is None:
         return None
+    return tuple(Token(position.token, _labels(position.top_logprobs)) for position in logprobs.content)
+
+
+def _labels(alternatives: list[_Alternative]) -> tuple[tuple[str, float], ...] | None:
+    if not alternatives:
+        return None
     return tuple(
-        Token(position.token, tuple((a.token, a.logprob) for a in position.top_logprobs))
-        for position in logprobs.content
+        (a["token"], a["logprob"])
+        for a in alternatives
+        if a["token"].strip() in LABELS and not math.isnan(a["logprob"])
     )
 
 
@@ -141,7 +150,7 @@ def read_error(status: int, body: bytes, retry_after: float | None, sent: str) -
     if status == 404 and (param == "model" or code == "model_not_found"):
         return JudgeFailure("identity", f"the judge does not serve the model that was asked{quoted}")
     if status == 404:
-        return JudgeFailure("refused", f"the judge has no /v1/chat/completions (404); check its URL{quoted}")
+        return JudgeFailure("refused", f"the judge's URL leads to no chat endpoint (404); check it{quoted}")
     if 300 <= status < 400:
         return JudgeFailure("refused", f"the judge's URL redirects ({status}); give the address it leads to")
     return JudgeFailure("refused", f"the judge refused the call with {status}{quoted}")

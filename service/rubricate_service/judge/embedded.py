@@ -73,8 +73,7 @@ class EmbeddedEngine:
 
     async def close(self) -> None:
         """Finish the question at hand and drop those behind it."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-        self._loading = None
+        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
 
     async def _loaded(self, deadline: float) -> _Loaded:
         if self._loading is None:

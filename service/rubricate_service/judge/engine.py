@@ -23,15 +23,16 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One generated token and its likeliest alternatives, itself among them.
+    """One generated token, and how likely each label was in its place.
 
     Attributes:
         text: The token as text.
-        alternatives: Natural-log probability by token text; empty when the engine gives none.
+        labels: Natural-log probability of every alternative that is a label but for blanks around it; None
+            when the engine gives no alternatives.
     """
 
     text: str
-    alternatives: tuple[tuple[str, float], ...] = ()
+    labels: tuple[tuple[str, float], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import logging
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
@@ -45,10 +46,11 @@ class HttpEngine:
         self._place = f"the judge at {base.host}:{base.port}"
         self._models = base.with_user(None) / "v1/models"
         self._chat = base.with_user(None) / "v1/chat/completions"
+        self._named = model
         self._model = model
         self._headers = {"Content-Type": "application/json"}
-        if api_key is not None:
-            self._headers["Authorization"] = f"Bearer {api_key}"
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key.strip()}"
         elif base.user is not None:
             pair = base64.b64encode(f"{base.user}:{base.password or ''}".encode())
             self._headers["Authorization"] = f"Basic {pair.decode()}"
@@ -61,7 +63,7 @@ class HttpEngine:
         """
         status, headers, body = await self._call("GET", self._models, None, deadline)
         entries = _entries(body) if status == 200 else []
-        wanted = self._model or (entries[0]["id"] if entries else None)
+        wanted = self._named or (entries[0]["id"] if entries else None)
         if wanted is None or status in (401, 402, 403, 429) or status >= 500:
             if status == 200:
                 raise JudgeFailure(
@@ -75,7 +77,7 @@ class HttpEngine:
             )
         kept = {k: v for k, v in (entry or {"id": wanted}).items() if k not in _VOLATILE}
         canonical = orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
-        self._model = wanted
+        self._model = self._model or wanted  # asked for even when the server changes under it
         return Identity(wanted, f"sha256:{hashlib.sha256(canonical).hexdigest()}")
 
     async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
@@ -168,5 +170,6 @@ def _seconds(retry_after: str | None) -> float | None:
 def _reason(error: Exception) -> str:
     """What went wrong, without the address: an error's text may hold the URL and what is secret in it."""
     cause = getattr(error, "os_error", error)
-    errno = getattr(cause, "strerror", None)
-    return errno if isinstance(errno, str) and errno else type(error).__name__
+    if isinstance(cause, OSError) and cause.errno and cause.errno > 0:
+        return os.strerror(cause.errno)
+    return type(error).__name__

@@ -68,9 +68,11 @@ class Judge:
         try:
             async with asyncio.timeout(_START_S):
                 await self._identified(_now() + _START_S)
-        except (JudgeFailure, TimeoutError) as failure:
-            reason = str(failure) or f"no answer in {_START_S:.0f} s"
-            log.warning("judge %r does not say yet who it is: %s", self.name, reason)
+        except TimeoutError:
+            log.warning("judge %r did not say within %.0f s who it is", self.name, _START_S)
+        except JudgeFailure as failure:
+            log.warning("judge %r does not say yet who it is: %s", self.name, failure)
+            self._report(failure)
 
     async def ask(
         self, question: Question, *, cache: CacheMode = "use", deadline: float, usage: Usage
@@ -147,32 +149,32 @@ class Judge:
         """What all who wait for this question are told."""
         try:
             passport = await self._persist(flight, lambda: self._identified(flight.deadline))
-            if mode == "use" and (cached := await self._recall(passport.current, question)) is not None:
-                return cached, True
+            asked = passport.current
+            key = self._key(asked, question)
+            if mode == "use" and (found := await self.cache.get_many([key])):
+                return Reading.from_bytes(found[key]), True
             if self._slots.locked():
                 flight.trouble = JudgeFailure("timeout", "others were ahead of this question at the judge")
             messages = self.messages(question)
             async with self._slots:  # kept through pauses, so that an overloaded engine is not asked by more
                 flight.trouble = None
-                reading, identity = await self._persist(
+                reading, answered = await self._persist(
                     flight, lambda: self._attempt(passport, messages, flight.deadline, usage)
                 )
         except JudgeFailure as failure:
             return failure
         if mode != "off":
-            self.cache.put_many({self._key(identity, question): reading.to_bytes()})
+            key = key if answered == asked else self._key(answered, question)
+            self.cache.put_many({key: reading.to_bytes()})
         return reading, False
 
     async def _identified(self, deadline: float) -> Passport:
+        if self._passport is not None:
+            return self._passport
         async with self._issuing:
             if self._passport is None:
                 self._passport = await Passport.issue(self._engine, self.cache, deadline)
             return self._passport
-
-    async def _recall(self, identity: Identity, question: Question) -> Reading | None:
-        key = self._key(identity, question)
-        found = await self.cache.get_many([key])
-        return Reading.from_bytes(found[key]) if found else None
 
     def _key(self, identity: Identity, question: Question) -> bytes:
         return cache_key(identity, self._template.digest, question)

@@ -18,11 +18,11 @@ def digest(parts: Iterable[str | None]) -> bytes:
 
     None differs from every text, and a lone surrogate is a character like any other.
     """
-    sha = hashlib.sha256()
+    framed: list[bytes] = []
     for part in parts:
         data = b"" if part is None else part.encode("utf-8", "surrogatepass")
-        sha.update((-1 if part is None else len(data)).to_bytes(8, "big", signed=True) + data)
-    return sha.digest()
+        framed += ((-1 if part is None else len(data)).to_bytes(8, "big", signed=True), data)
+    return hashlib.sha256(b"".join(framed)).digest()
 
 
 def cache_key(identity: Identity, template_digest: str, question: Question) -> bytes:

@@ -125,14 +125,12 @@ def _label(text: str) -> str | None:
 def _expectation(label: str, tokens: tuple[Token, ...]) -> tuple[float | None, float | None]:
     """Expected score and label mass at the label's token: the last one, as thinking may hold digits too."""
     position = next((t for t in reversed(tokens) if t.text.strip() == label), None)
-    if position is None or not position.alternatives:
+    if position is None or position.labels is None:
         return None, None
     mass = weighted = 0.0
-    for text, logprob in position.alternatives:
-        value = LABELS.get(text.strip())
-        if value is not None:  # "1" and " 1" are two tokens and one label
-            probability = math.exp(min(logprob, 0.0))
-            mass += probability
-            weighted += probability * value
+    for text, logprob in position.labels:
+        probability = math.exp(min(logprob, 0.0))
+        mass += probability  # "1" and " 1" are two tokens and one label
+        weighted += probability * LABELS[text.strip()]
     expected = weighted / mass if mass >= MIN_LABEL_MASS else None
     return expected, min(mass, 1.0)

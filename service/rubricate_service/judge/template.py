@@ -22,7 +22,9 @@ _EXPECTED: dict[str, set[str]] = {
     "user": {"code", "prompt", "reference", "response", "criterion"},
     "reference": {"code", "answer"},
 }
+_CRITERION = "{{criterion}}"
 _CODE_DIGITS = 16
+_FRAMES = 256  # the criteria of one response come one after another, of many responses at a time
 
 
 class Template:
@@ -50,12 +52,13 @@ class Template:
             if found != _EXPECTED[name]:
                 wanted = ", ".join(sorted(_EXPECTED[name])) or "no placeholder"
                 raise ValueError(f"[[{name}]] of a judge prompt holds {wanted}; this has {sorted(found)}")
-        behind = _PLACEHOLDER.findall(self._sections["user"].partition("{{criterion}}")[2])
+        behind = _PLACEHOLDER.findall(self._sections["user"].partition(_CRITERION)[2])
         if set(behind) - {"code"}:
             raise ValueError(
                 "{{criterion}} must come after all other data of a judge prompt, which its criteria share"
             )
         self.digest = f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        self._frame = lru_cache(_FRAMES)(self._render_frame)
 
     def messages(self, question: Question, secret: bytes) -> list[dict[str, str]]:
         """The system and the user message for one question.
@@ -64,22 +67,28 @@ class Template:
             question: What to ask; its texts are untrusted and are cleaned (``for_judge``).
             secret: Key of the delimiters' code, which a policy must not be able to guess.
         """
-        code = _code(question, secret)
-        values = {
-            "code": code,
-            "prompt": "\n".join(f"({_role(role)} {code})\n{_clean(text)}" for role, text in question.prompt),
-            "reference": "",
-            "response": _clean(question.response),
-            "criterion": for_judge(question.criterion),
-        }
-        if question.reference is not None:
-            values["reference"] = _fill(
-                self._sections["reference"], {"code": code, "answer": _clean(question.reference)}
-            )
+        before, after = self._frame(question.prompt, question.response, question.reference, secret)
         return [
             {"role": "system", "content": self._sections["system"].rstrip("\n")},
-            {"role": "user", "content": _fill(self._sections["user"], values).rstrip("\n")},
+            {"role": "user", "content": f"{before}{for_judge(question.criterion)}{after}"},
         ]
+
+    def _render_frame(
+        self, prompt: tuple[tuple[str, str], ...], response: str, reference: str | None, secret: bytes
+    ) -> tuple[str, str]:
+        """What stands before and after the criterion, for all criteria of a response."""
+        code = _code(prompt, response, secret)
+        values = {
+            "code": code,
+            "prompt": "\n".join(f"({_role(role)} {code})\n{for_judge(text)}" for role, text in prompt),
+            "reference": "",
+            "response": for_judge(response),
+        }
+        if reference is not None:
+            answer = {"code": code, "answer": for_judge(reference)}
+            values["reference"] = _fill(self._sections["reference"], answer)
+        before, _, after = self._sections["user"].partition(_CRITERION)
+        return _fill(before, values), _fill(after, values).rstrip("\n")
 
 
 @cache
@@ -97,15 +106,10 @@ def _role(role: str) -> str:
     return re.sub(r"\W+", "_", role)[:20]
 
 
-@lru_cache(maxsize=512)  # the criteria of one response come one after another
-def _clean(text: str) -> str:
-    return for_judge(text)
-
-
-def _code(question: Question, secret: bytes) -> str:
+def _code(prompt: tuple[tuple[str, str], ...], response: str, secret: bytes) -> str:
     """Hex digits that are the same for all criteria of a response and unknown to whoever wrote it."""
     mac = hmac.new(secret, digestmod=hashlib.sha256)
-    for part in (*(text for turn in question.prompt for text in turn), question.response):
+    for part in (*(text for turn in prompt for text in turn), response):
         data = part.encode("utf-8", "surrogatepass")
         mac.update(len(data).to_bytes(8, "big") + data)
     return mac.hexdigest()[:_CODE_DIGITS]

@@ -38,6 +38,7 @@ class DictStore:
         self.gate.wait(5)
         if self.broken:
             raise OSError("disk full")
+        assert not self.closed
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         self.gets.append(list(keys))
@@ -75,6 +76,7 @@ def test_a_store_outlives_the_table_in_the_process() -> None:
         await cache.close()
 
     async def read() -> None:
+        store.closed = False
         cache = Cache(store)
         assert await cache.get_many([key(1), key(2)]) == {key(1): b"1"}
         assert await cache.get_many([key(1)]) == {key(1): b"1"}

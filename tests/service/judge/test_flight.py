@@ -21,6 +21,7 @@ class Work:
             await self.release.wait()
         except asyncio.CancelledError:
             self.cancelled += 1
+            await asyncio.sleep(0.005)  # as closing a connection may take
             raise
         return self.begun
 
@@ -87,6 +88,24 @@ def test_the_last_to_leave_cancels_the_work_and_nobody_joins_it_then() -> None:
         assert await fly(flights, work) == (2, False)
         await asyncio.wait(asked)
         assert (work.begun, work.cancelled) == (2, 1)
+
+    run(test())
+
+
+def test_work_that_ends_late_does_not_unseat_its_successor() -> None:
+    async def test() -> None:
+        flights, work = SingleFlight[int](), Work()
+        left = asyncio.create_task(fly(flights, work))
+        await asyncio.sleep(0)
+        left.cancel()
+        await asyncio.wait([left])
+        successor = asyncio.create_task(fly(flights, work))
+        await asyncio.sleep(0.02)  # the work that was left ends meanwhile
+        joiner = asyncio.create_task(fly(flights, work))
+        await asyncio.sleep(0)
+        work.release.set()
+        assert await successor == (2, False)
+        assert await joiner == (2, True)
 
     run(test())
 

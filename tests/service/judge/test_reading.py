@@ -84,7 +84,7 @@ def test_a_label_that_filled_its_budget_is_a_label() -> None:
 
 
 def token(text: str, **odds: float) -> Token:
-    """A token and the probabilities of its rivals; ``_`` stands for a blank."""
+    """A token and the probabilities of the labels in its place; ``_`` stands for a blank."""
     return Token(text, tuple((name.replace("_", " "), math.log(p)) for name, p in odds.items()))
 
 
@@ -102,11 +102,10 @@ PLAIN = token("1", **{"1": 0.6, "0": 0.4})
         pytest.param(
             (token("1", **{"1": 0.5, "_1": 0.2, "2": 0.2}),), 0.55 / 0.9, 0.9, id="variants are summed"
         ),
-        pytest.param(
-            (token("1", **{"1": 0.3, "You": 0.6}),), None, 0.3, id="shares of little mass are noise"
-        ),
-        pytest.param((token("2", **{"2": 1.0}), PLAIN), 0.3, 1.0, id="digits in the thinking before"),
-        pytest.param((PLAIN, token("", _=1.0)), 0.3, 1.0, id="an end token behind"),
+        pytest.param((token("1", **{"1": 0.2, "2": 0.1}),), None, 0.3, id="shares of little mass are noise"),
+        pytest.param((token("1", **{"1": 1.0}), PLAIN), 0.3, 1.0, id="digits in the thinking before"),
+        pytest.param((token("1"),), None, 0.0, id="no alternative is a label"),
+        pytest.param((PLAIN, Token("", ())), 0.3, 1.0, id="an end token behind"),
     ],
 )
 def test_expected_score_and_label_mass(

@@ -57,6 +57,11 @@ def test_all_before_the_criterion_is_shared_by_the_criteria_of_a_response() -> N
         replace(QUESTION, response="The Elbe, 1,094 km"),
         replace(QUESTION, prompt=(("user", "Name a river."),)),
         replace(QUESTION, prompt=(("system", "Be terse.Name"), ("user", " a river."))),
+        replace(
+            QUESTION,
+            prompt=(("system", "Be terse."), ("user", "Name a river.The")),
+            response=" Elbe, 1,094 km.",
+        ),
     ],
 )
 def test_another_response_or_prompt_has_another_code(other: Question) -> None:

@@ -1,0 +1,112 @@
+"""Judge traffic from the client's side: our judge beside a bare aiohttp loop, in the same run.
+
+A fake judge in another process answers after 50 ms. Prints calls per second with 256 in flight: the bare
+loop (prompts made beforehand, nothing read but the body), and `Judge.ask` with its template, cache,
+single-flight and typed reading. Every question is new, so nothing is answered from the cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import aiohttp
+import orjson
+
+from rubricate_clients.testing import FakeJudge
+from rubricate_service.app import GC_THRESHOLDS
+from rubricate_service.judge.build import build_judge
+from rubricate_service.judge.chat import request_body
+from rubricate_service.judge.question import Question
+from rubricate_service.judge.usage import Usage
+from rubricate_service.settings import Settings
+
+CALLS, IN_FLIGHT, LATENCY_S = 4096, 256, 0.05
+RESPONSE = "The kettle sings before the water boils, and nobody in the house minds the noise. " * 20
+
+
+def serve(pipe: Connection) -> None:
+    """Run the fake judge until the other end closes."""
+    with FakeJudge(answer="2", latency_s=LATENCY_S) as judge:
+        pipe.send(judge.url)
+        pipe.recv()
+
+
+def question(number: int, run: int) -> Question:
+    """A question that nobody asked before; four criteria a response."""
+    prompt = (("user", f"Describe kitchen {number // 4} of house {run}."),)
+    return Question(prompt, RESPONSE, f"Criterion {number % 4} of {number // 4} is met.")
+
+
+async def bare(url: str, bodies: list[bytes]) -> float:
+    """Calls per second of a plain loop."""
+    slots = asyncio.Semaphore(IN_FLIGHT)
+    chat, headers = f"{url}/v1/chat/completions", {"Content-Type": "application/json"}
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def call(body: bytes) -> None:
+            async with slots, session.post(chat, data=body, headers=headers) as answer:
+                await answer.read()
+
+        await asyncio.gather(*map(call, bodies[:IN_FLIGHT]))  # opens the connections
+        began = time.perf_counter()
+        await asyncio.gather(*map(call, bodies))
+        return len(bodies) / (time.perf_counter() - began)
+
+
+async def ours(url: str, cache: str) -> float:
+    """Calls per second of the service's judge."""
+    judge = build_judge(Settings(judge=url, cache=cache, judge_concurrency=IN_FLIGHT))
+    assert judge is not None
+    await judge.start()
+    deadline = asyncio.get_running_loop().time() + 300
+    usage = Usage()
+
+    async def ask(number: int, run: int) -> None:
+        await judge.ask(question(number, run), deadline=deadline, usage=usage)
+
+    await asyncio.gather(*(ask(number, 1) for number in range(IN_FLIGHT)))
+    began = time.perf_counter()
+    await asyncio.gather(*(ask(number, 2) for number in range(CALLS)))
+    seconds = time.perf_counter() - began
+    assert usage.calls == CALLS + IN_FLIGHT
+    await judge.close()
+    return CALLS / seconds
+
+
+async def measure(url: str, cache: str) -> None:
+    """Print both figures, the median of three rounds each."""
+    judge = build_judge(Settings(judge=url, cache=cache))
+    assert judge is not None
+    gc.set_threshold(*GC_THRESHOLDS)  # as the service has it
+    bodies = [
+        orjson.dumps(request_body("judge", judge.messages(question(number, 0)))) for number in range(CALLS)
+    ]
+    await judge.close()
+    rounds = [(await bare(url, bodies), await ours(url, f"{cache}{n}")) for n in range(3)]
+    plain, judged = (sorted(figures)[1] for figures in zip(*rounds, strict=True))
+    print(f"bare aiohttp loop  {plain:7.0f} calls/s")
+    print(f"our judge          {judged:7.0f} calls/s   ({judged / plain:.2f} of the bare loop)")
+
+
+def main() -> None:
+    """Measure against a fake judge in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    pipe, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs,), daemon=True)
+    process.start()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(measure(pipe.recv(), str(Path(folder) / "v.db")))
+    finally:
+        process.kill()
+        process.join()
+
+
+if __name__ == "__main__":
+    main()
