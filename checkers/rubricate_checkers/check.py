@@ -105,6 +105,11 @@ class Check(BaseModel):
         """Which loose variants can turn a failure into success."""
         return Rescue.ANY
 
+    @property
+    def parsed(self) -> bool | None:
+        """Whether the sentence that states the check was understood; None where a check has no sentence."""
+        return None
+
     def evidence(self, text: Text) -> Iterable[Span]:
         """Where in the response the verdict comes from; asked for only to explain it."""
         return ()

@@ -27,6 +27,8 @@ class Verdict:
         reason: Why a response fails without being read to the end, else None.
         variant: The loose variant that holds where the response as it is does not, else None.
         evidence: Where in the response this comes from; empty unless it was asked for.
+        parsed: Whether the sentence that states the check was understood; if not, the verdict says nothing
+            of the response. None where a check has no sentence.
     """
 
     holds: bool
@@ -35,6 +37,7 @@ class Verdict:
     reason: str | None = None
     variant: str | None = None
     evidence: tuple[Span, ...] = ()
+    parsed: bool | None = None
 
 
 def evaluate(
@@ -67,8 +70,14 @@ def evaluate(
     except (RecursionError, MemoryError) as error:
         # a response must not gain by breaking a check
         reason = "nested too deeply" if isinstance(error, RecursionError) else "too large"
-        return Verdict(False, f"a text that is {reason}", check.required, reason=f"the response is {reason}")
-    return Verdict(holds, observed, check.required, variant=variant, evidence=evidence)
+        return Verdict(
+            False,
+            f"a text that is {reason}",
+            check.required,
+            reason=f"the response is {reason}",
+            parsed=check.parsed,
+        )
+    return Verdict(holds, observed, check.required, variant=variant, evidence=evidence, parsed=check.parsed)
 
 
 def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:

@@ -22,8 +22,7 @@ _LONGEST = 10_000
 """Characters that langdetect reads."""
 
 _LOWER_CASE = re.compile("[a-z]")
-_REMOVED = re.compile("http|@")  # langdetect takes web and mail addresses out first
-_ASTERISKS_MATTER = re.compile(r"[A-Za-z]\*+[A-Za-z]|\*\Z")
+_BETWEEN_LETTERS = re.compile(r"\*(?<=[A-Za-z]\*)\**[A-Za-z]")  # an asterisk first is found fastest
 
 
 @cache
@@ -80,8 +79,9 @@ def _without_idle_asterisks(text: str) -> str:
     matters = (
         len(text) > _LONGEST  # a removed one would move another letter into view
         or not text.isascii()
-        or _REMOVED.search(text)
-        or _ASTERISKS_MATTER.search(text)
+        or text.endswith("*")
+        or _has_addresses(text)
+        or _BETWEEN_LETTERS.search(text)
     )
     return text if matters else text.replace("*", "")
 
@@ -96,8 +96,13 @@ def rules_out(text: str, code: str) -> bool:
         code in WITHOUT_LATIN
         and text.isascii()
         and _LOWER_CASE.search(text, 0, _LONGEST) is not None
-        and not _REMOVED.search(text)
+        and not _has_addresses(text)
     )
+
+
+def _has_addresses(text: str) -> bool:
+    """Whether there may be web or mail addresses, which langdetect takes out first."""
+    return "http" in text or "@" in text
 
 
 @lru_cache(maxsize=64)

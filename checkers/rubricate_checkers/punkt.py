@@ -17,13 +17,13 @@ from typing import Any
 from .errors import MissingData
 from .memo import Memo
 
-__all__ = ["load", "sentence_spans"]
+__all__ = ["load", "most_sentences", "sentence_spans"]
 
 Spans = list[tuple[int, int]]
 
-_CANDIDATE = re.compile(r"""[.?!](?=[)";}\]*:@'({\[!?]|\s+(\S))""")
-_TOKEN = re.compile(r"\S+")
+_CANDIDATE = re.compile(r"""[.?!](?=[)";}\]*:@'({\[!?]|\s+(\S+))""")
 _CLOSING = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
+_ENDERS = frozenset(".?!")
 _CLOSERS = frozenset("\"')]}")
 _OPENERS = '"([*{'
 
@@ -35,12 +35,12 @@ class _Orthography(dict[str, int]):
         return 0
 
 
-class _Decider:
+class Decider:
     """Says whether a candidate ends a sentence."""
 
     def __init__(self, tokenizer: Any) -> None:
         parameters = tokenizer._params
-        parameters.ortho_context = _Orthography(parameters.ortho_context)
+        parameters.ortho_context = self.orthography = _Orthography(parameters.ortho_context)
         # A plain word outside this set ends a sentence whatever follows it.
         self.doubtful: frozenset[str] = frozenset(parameters.abbrev_types) | {
             first for first, _ in parameters.collocations
@@ -49,7 +49,7 @@ class _Decider:
 
 
 @cache
-def load() -> _Decider:
+def load() -> Decider:
     """Load nltk and the English parameters, once per process.
 
     Returns:
@@ -68,7 +68,7 @@ def load() -> _Decider:
             f"nltk {nltk.__version__} splits otherwise than the reference code; install nltk>=3.9.1,<3.10"
         )
     try:
-        return _Decider(PunktTokenizer("english"))
+        return Decider(PunktTokenizer("english"))
     except LookupError:  # no punkt_tab on nltk's data path
         source = _packaged_parameters()
     parameters = PunktParameters()
@@ -76,7 +76,7 @@ def load() -> _Decider:
     parameters.collocations = set(source.COLLOCATIONS)
     parameters.sent_starters = set(source.SENT_STARTERS)
     parameters.ortho_context = source.ORTHO_CONTEXT
-    return _Decider(PunktSentenceTokenizer(parameters))
+    return Decider(PunktSentenceTokenizer(parameters))
 
 
 def _packaged_parameters() -> ModuleType:
@@ -95,18 +95,15 @@ def _packaged_parameters() -> ModuleType:
     )
 
 
-def _breaks(text: str) -> Spans:
-    """Each sentence break as (end of the sentence, start of the next one).
+def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
+    """Each place where a sentence may end, with the start of the word before it.
 
-    Two quirks are nltk's: whitespace right after the previous candidate does not start a word, and of
-    candidates that share a word only the last is asked.
+    Two quirks are nltk's: whitespace that opens the text does not start a word, and of candidates that
+    share a word only the last is asked.
     """
-    decider = load()
-    doubtful, contexts = decider.doubtful, decider.contexts
-    breaks: Spans = []
+    found: list[tuple[int, re.Match[str]]] = []
     rare = [mark for mark in "\t\r\v\f" if mark in text]
     word_start = word_end = 0  # of the candidate before
-    broke = False
     for match in _CANDIDATE.finditer(text):
         place = match.start()
         space = text.rfind(" ", word_end, place)
@@ -117,21 +114,47 @@ def _breaks(text: str) -> Spans:
             space = max(space, *(text.rfind(mark, word_end, place) for mark in rare))
         if space > word_end:
             word_start = space + 1
-        elif broke and word_start < word_end:
-            breaks.pop()
-        next_start = match.start(1)
+        elif word_start < word_end:
+            found.pop()
         word_end = place
+        found.append((word_start, match))
+    return found
+
+
+def _breaks(text: str) -> Spans:
+    """Each sentence break as (end of the sentence, start of the next one)."""
+    decider = load()
+    doubtful, contexts = decider.doubtful, decider.contexts
+    breaks: Spans = []
+    for word_start, match in _candidates(text):
+        place = match.start()
         if text[place] == ".":  # the other marks always end a sentence
             word = text[word_start:place].lstrip(_OPENERS)
-            if len(word) < 2 or not word.isalpha() or word.lower() in doubtful:
-                token = _TOKEN.match(text, next_start) if next_start >= 0 else None
-                after = token.end() if token else place + 2
-                broke = contexts[text[word_start:after]]
-                if not broke:
-                    continue
-        broke = True
+            if (len(word) < 2 or not word.isalpha() or word.lower() in doubtful) and not contexts[
+                _context(text, word_start, match)
+            ]:
+                continue
+        next_start = match.start(1)
         breaks.append((place + 1, next_start if next_start >= 0 else place + 1))
     return breaks
+
+
+def _context(text: str, word_start: int, candidate: re.Match[str]) -> str:
+    """What nltk decides a period by: the word before it and what follows, less what makes no difference."""
+    after = candidate[1]
+    if after is None or not _ENDERS.isdisjoint(after):
+        return text[word_start : candidate.end(1) if after else candidate.end() + 1]
+    word = text[word_start : candidate.start()]
+    if word.isascii() and word.isdecimal():
+        word = "0"  # a number is one type to Punkt
+    if after[0] in _OPENERS:
+        after = after[0]  # a token of its own, and only the next token matters
+    return f"{word}. {after}"
+
+
+def most_sentences(text: str) -> int:
+    """A number of sentences that the text does not exceed, found without cutting it."""
+    return sum(map(text.count, _ENDERS)) + 1
 
 
 def sentence_spans(text: str) -> Spans:

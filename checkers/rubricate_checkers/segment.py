@@ -20,16 +20,18 @@ from .memo import Memo
 __all__ = ["count_words", "tokens", "uppercase_tokens"]
 
 _WORD = re.compile(r"\w+")
-_NOT_WORD_TO_SPACE = bytes(c if chr(c).isalnum() or c == ord("_") else ord(" ") for c in range(128)) + bytes(
-    128
+_NOT_WORD_TO_SPACE = bytes(
+    c if c > 127 or chr(c).isalnum() or c == ord("_") else ord(" ") for c in range(256)
 )
 
 
 def count_words(text: str) -> int:
     r"""Number of `\w+` matches: `don't` is two, `a_b` is one, a run of Chinese is one."""
+    pieces = text.encode(errors="surrogatepass").translate(_NOT_WORD_TO_SPACE).split()
     if text.isascii():
-        return len(text.encode().translate(_NOT_WORD_TO_SPACE).split())
-    return len(_WORD.findall(text))
+        return len(pieces)
+    other = (piece.decode(errors="surrogatepass") for piece in filterfalse(bytes.isascii, pieces))
+    return len(pieces) + sum(len(_WORD.findall(piece)) - 1 for piece in other)
 
 
 # -- tokens of one chunk --------------------------------------------------------------------------
@@ -164,8 +166,12 @@ _INNER_BREAK = re.compile(r"""[.?!][)";}\]*:@'({\[!?]""")
 
 def _uppercase_of_chunk(chunk: str) -> int:
     """Number of upper case tokens in a chunk, or `_DEPENDS` where its surroundings change it."""
-    word = chunk.strip(_MARKS)
-    if not word or (word.isalpha() and word[1:].islower()):
+    word = chunk.strip(_MARKS)  # marks have no case, whichever token they go to
+    if word.isalnum() and not _CONTRACTION.fullmatch(word):
+        return int(word.isupper())
+    if word[1:2].islower() and word[1:].islower() and word[2:3] != "'":
+        return 0  # a capital at most in front, and only `Dn't` parts it from the small letter behind
+    if not any(map(str.isupper, word)):
         return 0
     if "'" not in chunk and not _CONTRACTION.search(chunk):
         # The final period and closers that may part from it have no case; only a digit glues a colon.
@@ -174,7 +180,8 @@ def _uppercase_of_chunk(chunk: str) -> int:
         return _count_upper(_inner[chunk])
     if _INNER_BREAK.search(chunk):
         return _DEPENDS
-    counts = {_count_upper(_quoted[before + after + chunk]) for before, after in product("012", repeat=2)}
+    sides = _ALL_SIDES if _QUOTE.search(chunk) else _INSIDE_AND_LAST
+    counts = {_count_upper(_quoted[side + chunk]) for side in sides}
     return counts.pop() if len(counts) == 1 else _DEPENDS
 
 
@@ -182,8 +189,10 @@ def _count_upper(found: tuple[str, ...]) -> int:
     return sum(map(str.isupper, found))
 
 
+_ALL_SIDES = tuple(before + after for before, after in product(_SIDES, repeat=2))
+_INSIDE_AND_LAST = ("11", "10")
 _DEPENDS = 1 << 40  # more than any text has, so that a sum tells whether one was in it
-_MARKS = string.punctuation + "“”‘’–—…"
+_MARKS = string.punctuation.replace("'", "") + "“”‘’–—…"  # 'Tis is two tokens
 _BREAK_AT_COLON = re.compile(r"[.?!]:")
 _uppercase = Memo(_uppercase_of_chunk)
 

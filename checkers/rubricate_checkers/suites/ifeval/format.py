@@ -165,7 +165,8 @@ class Title(Check, id="detectable_format:title", aliases=("rubrichub:TitleChecke
         return [Span(start, end, "match") for start, end in titles(text.raw)]
 
 
-_ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
+_OPENING = "My answer is "
+_ANSWERS = tuple(f"{_OPENING}{answer}." for answer in ("yes", "no", "maybe"))
 
 
 class ConstrainedResponse(
@@ -176,7 +177,7 @@ class ConstrainedResponse(
     example = Example(kwargs={}, passes="My answer is no.", fails="No.")
 
     def holds(self, text: Text) -> bool:
-        return any(answer in text.raw for answer in _ANSWERS)
+        return _OPENING in text.raw and any(answer in text.raw for answer in _ANSWERS)
 
     def observed(self, text: Text) -> str:
         return next((f'"{answer}"' for answer in _ANSWERS if answer in text.raw), "none of them")

@@ -7,7 +7,6 @@ Keywords are raw regular expressions upstream, so `a.c` also finds `abc`.
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 from string import ascii_lowercase
@@ -16,7 +15,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from ...check import Check, Example, Span
-from ...keyword import Keyword, is_literal
+from ...keyword import Keyword, WholeWord
 from ...kwargs import DRAWN_NOTE, Count, Phrase, Regexes, Relation, Words, python_regex, refuse
 from ...loose import Rescue
 from ...text import Text
@@ -51,7 +50,7 @@ class KeywordExistence(Check, id="keywords:existence", aliases=("rubrichub:Keywo
 
     @property
     def rescue(self) -> Rescue:
-        return Rescue.STARLESS if all(p.literal is not None for p in self._patterns) else Rescue.ANY
+        return Rescue.STARLESS if all(p.plain is not None for p in self._patterns) else Rescue.ANY
 
     def evidence(self, text: Text) -> Iterable[Span]:
         return [Span(*span, "match") for pattern in self._patterns for span in pattern.spans(text)]
@@ -92,20 +91,16 @@ class KeywordFrequency(
 
     @property
     def rescue(self) -> Rescue:
-        literal = self._pattern.literal is not None
+        literal = self._pattern.plain is not None
         return Rescue.STARLESS if literal and self.relation == "at least" else Rescue.ANY
 
     def evidence(self, text: Text) -> Iterable[Span]:
         return [Span(*span, "counted") for span in self._pattern.spans(text)]
 
 
-def _whole_word(word: str) -> re.Pattern[str]:
-    return python_regex(rf"\b{word}\b", re.IGNORECASE)
-
-
 def _whole_words(words: list[str]) -> list[str]:
     for word in words:
-        _whole_word(word)
+        WholeWord(word)
     return words
 
 
@@ -122,30 +117,22 @@ class ForbiddenWords(
     )
 
     @cached_property
-    def _patterns(self) -> list[tuple[str, Keyword | None, re.Pattern[str]]]:
-        # a plain word is quick to look for, and mostly absent
-        return [(w, Keyword(w) if is_literal(w) else None, _whole_word(w)) for w in self.forbidden_words]
-
-    def _present(self, text: Text) -> Iterable[tuple[str, re.Pattern[str]]]:
-        for word, plain, whole in self._patterns:
-            if (plain is None or plain.occurs(text)) and whole.search(text.raw):
-                yield word, whole
+    def _patterns(self) -> list[WholeWord]:
+        return [WholeWord(word) for word in self.forbidden_words]
 
     def holds(self, text: Text) -> bool:
-        return not any(True for _ in self._present(text))
+        return not any(pattern.occurs(text) for pattern in self._patterns)
 
     def observed(self, text: Text) -> str:
-        return listed(word for word, _ in self._present(text)) or "none of them"
+        pairs = zip(self.forbidden_words, self._patterns, strict=True)
+        return listed(word for word, pattern in pairs if pattern.occurs(text)) or "none of them"
 
     @property
     def required(self) -> str:
         return f"none of the words {listed(self.forbidden_words)}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        present = self._present(text)
-        return [
-            Span(*match.span(), "violation") for _, whole in present for match in whole.finditer(text.raw)
-        ]
+        return [Span(*span, "violation") for pattern in self._patterns for span in pattern.spans(text)]
 
 
 def _letter(value: str) -> str:

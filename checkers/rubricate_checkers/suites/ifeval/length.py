@@ -12,6 +12,7 @@ from pydantic import model_validator
 from ...check import Check, Example, Span
 from ...kwargs import DRAWN_NOTE, Count, Ordinal, Relation, Str, refuse
 from ...loose import Rescue
+from ...punkt import most_sentences
 from ...text import Text
 from ...wording import amount, compare
 
@@ -64,6 +65,8 @@ class NumberOfSentences(
     )
 
     def holds(self, text: Text) -> bool:
+        if most_sentences(text.raw) < self.num_sentences:
+            return self.relation == "less than"
         return compare(len(text.sentence_spans), self.relation, self.num_sentences)
 
     def observed(self, text: Text) -> str:

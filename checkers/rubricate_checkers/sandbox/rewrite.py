@@ -1,0 +1,400 @@
+"""A rule's source, checked against what is offered and rewritten into what Monty runs as CPython would."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+from ..errors import UnsupportedRule
+from .offered import BUILTINS, GAPS, METHODS, MODULES, REPLACED, SPECIAL_METHODS, is_builtin
+from .prelude import with_prelude
+
+__all__ = ["Rule", "compile_rule"]
+
+_LONGEST = 50_000
+_TYPES = frozenset({"bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
+_OF_TYPES = frozenset({"fromkeys", "fromhex", "fromisoformat"})
+"""Methods that are called on the type itself."""
+
+F = TypeVar("F", ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that is ready to run: its rewritten source, and the function to call."""
+
+    source: str
+    entry: str
+
+
+def compile_rule(source: str, entry: str, arity: int) -> Rule:
+    """Check and rewrite a rule.
+
+    Args:
+        source: Python that defines the function `entry` at its top level.
+        entry: Name of the function that decides.
+        arity: Number of positional arguments that it is called with.
+
+    Returns:
+        The rule, for `run_rule`.
+
+    Raises:
+        ValueError: It is no Python, or has no such function.
+        UnsupportedRule: It uses what the sandbox does not offer.
+    """
+    if len(source) > _LONGEST:
+        raise ValueError(f"must not be longer than {_LONGEST} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of doubtful escapes in the rule, which still mean something
+            tree = ast.parse(source)
+            _require_entry(tree, entry, arity)
+            rewritten = ast.unparse(ast.fix_missing_locations(_Rewriter(tree).visit(tree)))
+    except SyntaxError as error:
+        raise ValueError(f"is not Python: {error.msg} (line {error.lineno})") from None
+    except (RecursionError, MemoryError):
+        raise ValueError("is nested too deeply") from None
+    return Rule(with_prelude(rewritten), entry)
+
+
+def _require_entry(tree: ast.Module, entry: str, arity: int) -> None:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == entry]
+    if not functions:
+        raise ValueError(f"must define the function {entry} at its top level")
+    arguments = functions[-1].args
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    required = positional - len(arguments.defaults)
+    unset = [a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is None]
+    if required > arity or unset or (positional < arity and arguments.vararg is None):
+        what = "(instruction, response)" if arity == 2 else "(response)"
+        raise ValueError(f"must define {entry} so that it can be called as {entry}{what}")
+
+
+def _refuse(what: str, node: ast.AST) -> NoReturn:
+    line = getattr(node, "lineno", None)
+    where = f" (line {line})" if line else ""
+    raise UnsupportedRule(f"the sandbox for rules does not offer {what}{where}", "kwargs.source")
+
+
+def _name(id: str) -> ast.Name:
+    return ast.Name(id, ast.Load())
+
+
+def _call(function: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(_name(function), list(args), [])
+
+
+def _arguments(names: list[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+class _Names(ast.NodeVisitor):
+    """The names that a rule binds and reads, and the attributes that it defines, in any scope."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.bound: set[str] = set()
+        self.read: set[str] = set()
+        self.attributes: set[str] = set()
+        self.modules: dict[str, str] = {}
+        self.visit(tree)
+
+    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
+        (self.read if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+        if not isinstance(node.ctx, ast.Load):
+            self.attributes.add(node.attr)
+        self.generic_visit(node)
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.bound.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            for child in node.body:
+                if isinstance(child, ast.FunctionDef):
+                    self.attributes.add(child.name)
+                elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+                    self.attributes.add(child.target.id)
+        self.generic_visit(node)
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _definition  # noqa: N815
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self.bound.add(node.arg)  # its annotation is not read: annotations are taken out
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
+        self.visit(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:  # noqa: N802
+        if node.name:
+            self.bound.add(node.name)
+        self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+        for alias in node.names:
+            self.modules[alias.asname or alias.name.partition(".")[0]] = alias.name
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Refuses what is not offered, and writes anew what Monty would do otherwise."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._names = _Names(tree)
+
+    # -- imports ----------------------------------------------------------------------------------
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:  # noqa: N802
+        kept: list[ast.stmt] = []
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            if local not in self._names.read:
+                continue  # imported and never used, or for annotations only
+            if alias.name not in MODULES:
+                _refuse(f"the module {alias.name}", node)
+            if alias.name == "re":
+                kept.append(ast.Assign([ast.Name(local, ast.Store())], _name("_rb_re")))
+            else:
+                kept.append(ast.Import([alias]))
+        return kept or [ast.Pass()]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:  # noqa: N802
+        module = node.module or "."
+        kept: list[ast.stmt] = []
+        for alias in node.names:
+            local = alias.asname or alias.name
+            if alias.name == "*":
+                _refuse("import *", node)
+            if local not in self._names.read or module == "__future__":
+                continue
+            if module not in MODULES:
+                _refuse(f"the module {module}", node)
+            if alias.name not in MODULES[module]:
+                _refuse(f"{alias.name} of {module}", node)
+            value = self._of_module(module, alias.name)
+            if value is None:
+                kept.append(ast.ImportFrom(module, [alias], 0))
+            else:
+                kept.append(ast.Assign([ast.Name(local, ast.Store())], value))
+        return kept or [ast.Pass()]
+
+    @staticmethod
+    def _of_module(module: str, name: str) -> ast.expr | None:
+        """What stands for a name of a module in the sandbox, where it is not the name itself."""
+        if module == "re":
+            return ast.Attribute(_name("_rb_re"), name, ast.Load())
+        return _name("dict") if name == "OrderedDict" else None
+
+    # -- names and attributes ---------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        if isinstance(node.ctx, ast.Load) and node.id not in self._names.bound | self._names.modules.keys():
+            if is_builtin(node.id) and node.id not in BUILTINS:
+                _refuse(f"{node.id}()" if node.id[0].islower() else node.id, node)
+            if node.id in REPLACED:
+                return _name(f"_rb_{node.id}")
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+        if isinstance(node.ctx, ast.Load) and not self._is_module_name(node) and self._is_method(node):
+            return self._unbound(node) if self._is_type(node.value) else self._bound(node)
+        return self._attribute(node)
+
+    def _is_module_name(self, node: ast.Attribute) -> bool:
+        return isinstance(node.value, ast.Name) and node.value.id in self._names.modules
+
+    def _is_type(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in _TYPES - self._names.bound
+
+    def _is_method(self, node: ast.Attribute) -> bool:
+        return node.attr in METHODS and node.attr not in self._names.attributes
+
+    def _attribute(self, node: ast.Attribute) -> ast.expr:
+        """An attribute that stays one, checked."""
+        if isinstance(node.value, ast.Name) and node.value.id in self._names.modules:
+            module = self._names.modules[node.value.id]
+            if module in MODULES and node.attr not in MODULES[module]:
+                _refuse(f"{node.attr} of {module}", node)
+            replaced = None if module == "re" else self._of_module(module, node.attr)
+            return replaced or node
+        dunder = node.attr.startswith("__") and node.attr != "__name__"
+        if dunder or (node.attr in GAPS and node.attr not in self._names.attributes):
+            _refuse(node.attr, node)
+        node.value = self.visit(node.value)
+        return node
+
+    def _unbound(self, node: ast.Attribute) -> ast.expr:
+        """`str.lower` as a function."""
+        template = "lambda _rb_self, *_rb_a, **_rb_k: _rb_self.x(*_rb_a, **_rb_k)"
+        function = ast.parse(template, mode="eval").body
+        assert isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call)  # noqa: S101, PT018
+        method = ast.Attribute(_name("_rb_self"), node.attr, ast.Load())
+        function.body.func = method
+        changed = (
+            self.visit_Call(function.body) if node.attr in ("translate", "is_integer") else function.body
+        )
+        function.body = changed
+        return function
+
+    def _bound(self, node: ast.Attribute) -> ast.expr:
+        """`words.append` as a function."""
+        return ast.Call(
+            ast.Lambda(_arguments(["_rb_self"]), self._unbound_of_self(node.attr)),
+            [self.visit(node.value)],
+            [],
+        )
+
+    def _unbound_of_self(self, method: str) -> ast.expr:
+        template = f"lambda *_rb_a, **_rb_k: _rb_self.{method}(*_rb_a, **_rb_k)"
+        return ast.parse(template, mode="eval").body
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in ("any", "all"):
+            lazy = self._lazy(function.id, node)
+            if lazy is not None:
+                return self.visit(lazy)
+        if isinstance(function, ast.Attribute) and not self._is_module_name(function):
+            replaced = self._method_call(function, node)
+            if replaced is not None:
+                return replaced
+            if (
+                not (self._is_type(function.value) and self._is_method(function))
+                or function.attr in _OF_TYPES
+            ):
+                function = self._attribute(function)
+            else:
+                function = self._unbound(function)
+        else:
+            function = self.visit(function)
+        node.func = function
+        node.args = [self.visit(arg) for arg in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        return node
+
+    def _method_call(self, function: ast.Attribute, node: ast.Call) -> ast.expr | None:
+        """The call of a method that the prelude has as a function."""
+        if function.attr in self._names.attributes:
+            return None
+        args = [self.visit(arg) for arg in node.args]
+        if function.attr == "maketrans":
+            return _call("_rb_maketrans", *args)
+        if function.attr == "strptime":
+            return _call("_rb_strptime", *args)
+        if function.attr in ("translate", "is_integer"):
+            receiver = [] if self._is_type(function.value) else [self.visit(function.value)]
+            return _call(f"_rb_{function.attr}", *receiver, *args)
+        if function.attr == "groups" and (node.args or node.keywords):
+            _refuse("groups() with a default", node)
+        return None
+
+    # -- generators -------------------------------------------------------------------------------
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:  # noqa: N802
+        self.generic_visit(node)
+        return _call("iter", node)  # Monty makes a list of it
+
+    def _lazy(self, name: str, node: ast.Call) -> ast.expr | None:
+        """`any` or `all` of a generator, so that what comes after the deciding item is not computed."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.GeneratorExp):
+            return None
+        generator = node.args[0]
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(generator)):
+            _refuse(f":= within {name}()", node)
+        test = generator.elt
+        for clause in reversed(generator.generators):
+            for condition in reversed(clause.ifs):
+                guard = condition if name == "any" else ast.UnaryOp(ast.Not(), condition)
+                test = ast.BoolOp(ast.And() if name == "any" else ast.Or(), [guard, test])
+            target = clause.target
+            if isinstance(target, ast.Name):
+                function = ast.Lambda(_arguments([target.id]), test)
+            elif isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
+                names = [part.id for part in target.elts if isinstance(part, ast.Name)]
+                inner = ast.Lambda(_arguments(names), test)
+                item = ast.Starred(_name("_rb_item"), ast.Load())
+                function = ast.Lambda(_arguments(["_rb_item"]), ast.Call(inner, [item], []))
+            else:
+                return None
+            test = _call(f"_rb_{name}_of", function, clause.iter)
+        return test
+
+    # -- statements -------------------------------------------------------------------------------
+
+    def _function(self, node: F) -> F:
+        if isinstance(node, ast.AsyncFunctionDef):
+            _refuse("async functions", node)
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
+        self.visit(node.target)
+        if node.value is None:
+            return ast.Pass() if isinstance(node.target, ast.Name) else node
+        return ast.Assign([node.target], self.visit(node.value))
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:  # noqa: N802
+        if node.bases or node.keywords:
+            _refuse("classes with bases", node)
+        fields = []
+        for child in node.body:
+            if isinstance(child, ast.FunctionDef):
+                if child.name.startswith("__") and child.name not in SPECIAL_METHODS:
+                    _refuse(f"{child.name} in a class", child)
+                if child.decorator_list:
+                    _refuse("decorated methods", child)
+            # the annotation makes the field of a dataclass; its type does not matter
+            if isinstance(child, ast.AnnAssign):
+                child.annotation = _name("object")
+                if child.value is not None:
+                    child.value = self.visit(child.value)
+                fields.append(child)
+            else:
+                fields += [self.visit(child)]
+        node.body = fields
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        return node
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:  # noqa: N802
+        changed: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                changed.append(ast.Assign([ast.Name(target.id, ast.Store())], ast.Constant(None)))
+            elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
+                stored = ast.Subscript(self.visit(target.value), self.visit(target.slice), ast.Store())
+                changed.append(ast.Assign([stored], ast.List([], ast.Load())))
+            elif isinstance(target, ast.Subscript):
+                pop = ast.Attribute(self.visit(target.value), "pop", ast.Load())
+                changed.append(ast.Expr(ast.Call(pop, [self.visit(target.slice)], [])))
+            else:
+                _refuse("del of such a target", node)
+        return changed
+
+    def _refused(self, node: ast.AST) -> NoReturn:
+        _refuse(_REFUSED[type(node)], node)
+
+    visit_Yield = visit_YieldFrom = visit_Await = visit_With = visit_AsyncWith = visit_AsyncFor = _refused  # noqa: N815
+    visit_TryStar = _refused  # noqa: N815
+
+
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.Yield: "generator functions (yield)",
+    ast.YieldFrom: "generator functions (yield)",
+    ast.Await: "await",
+    ast.With: "with statements",
+    ast.AsyncWith: "with statements",
+    ast.AsyncFor: "async for",
+    ast.TryStar: "except*",
+}

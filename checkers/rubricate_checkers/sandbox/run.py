@@ -1,0 +1,115 @@
+"""Running a compiled rule: every call in a session of its own, within limits of time and memory."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from functools import cache, lru_cache
+from statistics import __dict__ as _statistics
+from typing import Any
+
+from ..errors import MissingData, RuleError, UnsupportedRule
+from .offered import CONSTANTS, STATISTICS
+from .regex import translate
+from .rewrite import Rule
+
+__all__ = ["MEMORY_LIMIT_MIB", "TIME_LIMIT_S", "run_rule"]
+
+TIME_LIMIT_S = 1.0
+"""How long a rule may compute on one response."""
+
+MEMORY_LIMIT_MIB = 64
+"""How much memory a rule may hold, the response included."""
+
+_LIMITS = {
+    "max_feed_duration_secs": TIME_LIMIT_S,
+    "max_memory": MEMORY_LIMIT_MIB << 20,
+    "max_suspensions": 100_000,  # one for each regular expression that the rule makes
+}
+_POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
+_OUTSIDE = {"_rb_translate_pattern": translate, "_rb_strptime": datetime.strptime}
+
+
+@cache
+def _pool(pid: int) -> Any:
+    """This process's Monty, started when the first rule runs; a fork gets one of its own."""
+    try:
+        from pydantic_monty import Monty
+    except ImportError as error:
+        raise MissingData("pydantic-monty is not installed; install rubricate[checkers]") from error
+    return Monty().__enter__()
+
+
+@cache
+def _modules() -> dict[str, Any]:
+    from pydantic_monty import ExternalModule
+
+    return {
+        "string": ExternalModule(dict(CONSTANTS)),
+        "statistics": ExternalModule({name: _statistics[name] for name in STATISTICS}),
+    }
+
+
+def _unheard(stream: str, text: str) -> None:
+    """What a rule prints is of no use to anybody."""
+
+
+@lru_cache(maxsize=4)
+def run_rule(rule: Rule, *args: str) -> bool:
+    """Ask a rule about a response. The last answers are kept, since a verdict is asked for and then told.
+
+    Args:
+        rule: What `compile_rule` returned.
+        args: What its function is called with.
+
+    Returns:
+        What it answers; any integer counts as `bool` has it.
+
+    Raises:
+        RuleError: It raised, ran out of time or memory, or answered what is no verdict.
+        UnsupportedRule: It met something at run time that the sandbox does not offer.
+        MissingData: pydantic-monty is not installed.
+    """
+    pool = _pool(os.getpid())
+    from pydantic_monty import MontyError
+
+    inputs = {f"_rb_arg{number}": arg for number, arg in enumerate(args)}
+    call = f"_rb_answer({rule.entry}({', '.join(inputs)}))"
+    try:
+        with pool.checkout(limits=_LIMITS, os_policy=_POLICY, external_modules=_modules()) as session:
+            answer, gaps = session.feed_run(
+                f"{rule.source}\n({call}, _rb_gaps)",
+                inputs=inputs,
+                external_lookup=_OUTSIDE,
+                print_callback=_unheard,
+            )
+    except MontyError as error:
+        raise _fault(error) from None
+    if gaps:
+        raise _unsupported(gaps[0])
+    if isinstance(answer, str):
+        raise RuleError(f"the rule returned a value of type {answer}, which is no verdict", "kwargs.source")
+    return bool(answer)
+
+
+def _unsupported(what: str) -> UnsupportedRule:
+    return UnsupportedRule(f"the sandbox for rules does not offer {what}", "kwargs.source")
+
+
+def _fault(error: Any) -> UnsupportedRule | RuleError:
+    """What an exception out of the sandbox says of the rule."""
+    from pydantic_monty import MontyCrashedError, MontySyntaxError
+
+    if isinstance(error, MontySyntaxError):
+        return _unsupported(f"something in its syntax ({error})")
+    raised = None if isinstance(error, MontyCrashedError) else error.exception()
+    text = str(raised)
+    if isinstance(raised, NotImplementedError) and ("monty" in text or "suspend" in text):
+        return _unsupported(text.removeprefix("The monty syntax parser does not yet support "))
+    if isinstance(raised, TimeoutError) and "time limit exceeded" in text:
+        return RuleError(f"the rule ran longer than {TIME_LIMIT_S:g} s", "kwargs.source")
+    if isinstance(raised, MemoryError) and "memory limit exceeded" in text:
+        return RuleError(f"the rule took more than {MEMORY_LIMIT_MIB} MiB of memory", "kwargs.source")
+    if raised is None:
+        return RuleError(f"the rule ended its sandbox ({error})", "kwargs.source")
+    return RuleError(f"the rule raised {error}"[:500], "kwargs.source")

@@ -1,0 +1,125 @@
+"""`text:` repetition and language."""
+
+# ruff: noqa: D102
+# The methods are those of Check and are documented there.
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator, PlainValidator, Strict, WithJsonSchema
+
+from ...check import Check, Example, Span
+from ...kwargs import refuse
+from ...text import Text
+from .units import word_spans
+
+
+def _ngram(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 100 or value % 1:
+        refuse(f"must be a whole number from 1 to 100, not {value!r}")
+    return int(value)
+
+
+def _share(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        refuse(f"must be a share from 0 to 1, not {value!r}")
+    return float(value)
+
+
+NGram = Annotated[
+    int, PlainValidator(_ngram), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100})
+]
+Share = Annotated[
+    float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
+]
+
+
+class Repetition(Check, id="text:repetition", suite="text"):
+    """At most `max_share` of the response's runs of `ngram` words repeat an earlier one.
+
+    The share is 1 - distinct runs / all runs, 0 where there are fewer words than `ngram`. Words are those
+    of `text:word_count`, in lower case.
+    """
+
+    ngram: NGram = 4
+    max_share: Share = 0.2
+    example = Example(
+        kwargs={"ngram": 2},
+        passes="The tide turns, and the boats go out.",
+        fails="Row, row, row, row the boat.",
+    )
+
+    def _runs(self, text: Text) -> Iterable[tuple[tuple[str, ...], int, int]]:
+        """(words in lower case, start, end) of each run."""
+        spans = text.view(word_spans)
+        words = [text.raw[start:end].lower() for start, end in spans]
+        for first in range(len(words) - self.ngram + 1):
+            last = first + self.ngram - 1
+            yield tuple(words[first : last + 1]), spans[first][0], spans[last][1]
+
+    def _share(self, text: Text) -> float:
+        runs = [run for run, _, _ in self._runs(text)]
+        return 1 - len(set(runs)) / len(runs) if runs else 0.0
+
+    def holds(self, text: Text) -> bool:
+        return self._share(text) <= self.max_share
+
+    def observed(self, text: Text) -> str:
+        # rounded up, so that what is just too much does not look like enough
+        return f"{math.ceil(self._share(text) * 1000) / 10:g} % repeated"
+
+    @property
+    def required(self) -> str:
+        return f"at most {self.max_share * 100:g} % repeated runs of {self.ngram} words"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        seen: set[tuple[str, ...]] = set()
+        for run, start, end in self._runs(text):
+            if run in seen:
+                yield Span(start, end, "violation")
+            seen.add(run)
+
+
+_LANGUAGES = frozenset(
+    (
+        "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no "
+        "pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh"
+    ).split()
+)
+"""What langdetect tells apart, by ISO 639-1 code."""
+
+
+def _known(value: str) -> str:
+    code = value.lower()
+    if code not in _LANGUAGES:
+        refuse(f"must be an ISO 639-1 code out of {', '.join(sorted(_LANGUAGES))}, not {value!r}")
+    return code
+
+
+class Language(Check, id="text:language", suite="text"):
+    """The response is in a language, as langdetect sees it; one without letters is in none and does not hold.
+
+    Simplified and traditional Chinese are both `zh`. On a few words the guess is uncertain.
+    """
+
+    language: Annotated[str, Strict(), AfterValidator(_known)]
+    example = Example(
+        kwargs={"language": "fr"},
+        passes="Le bateau quitte le port à six heures et revient avec la marée.",
+        fails="The boat leaves the harbour at six and comes back with the tide.",
+    )
+
+    def _detected(self, text: Text) -> str | None:
+        return text.language and text.language.partition("-")[0]
+
+    def holds(self, text: Text) -> bool:
+        return self._detected(text) == self.language
+
+    def observed(self, text: Text) -> str:
+        return self._detected(text) or "no language to be seen"
+
+    @property
+    def required(self) -> str:
+        return f"the language {self.language}"
