@@ -32,8 +32,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     (
         NTH,
         {"num_paragraphs": 2, "nth_paragraph": 3, "first_word": "a"},
-        "kwargs",
-        "nth_paragraph (3) exceeds",
+        "kwargs.nth_paragraph",
+        "must not exceed num_paragraphs (3)",
     ),
     (NTH, {"num_paragraphs": 2, "nth_paragraph": 0, "first_word": "a"}, "kwargs.nth_paragraph", "from 1 (0)"),
     (NTH, {"num_paragraphs": 2, "nth_paragraph": 1.5, "first_word": "a"}, "kwargs.nth_paragraph", "(1.5)"),

@@ -11,7 +11,10 @@ import ast
 import re
 from functools import cache
 
-__all__ = ["with_prelude"]
+__all__ = ["GAP_PREFIX", "with_prelude"]
+
+GAP_PREFIX = "not offered: "
+"""How the message of an exception begins that stands for a gap."""
 
 _SOURCE = r"""
 import re as _rb_native
@@ -21,78 +24,11 @@ _rb_gaps = []
 
 def _rb_gap(what):
     _rb_gaps.append(what)
-    raise NotImplementedError(what)
+    raise NotImplementedError("not offered: " + what)
 
 
 def _rb_answer(value):
     return bool(value) if isinstance(value, int) else type(value).__name__
-
-
-class _rb_Pattern:
-    def __init__(self, pattern, flags):
-        try:
-            state, written, self.successive = _rb_translate_pattern(pattern, flags)
-        except NotImplementedError:
-            _rb_gap("a regular expression made inside a callback")
-        if state == "gap":
-            _rb_gap(written)
-        if state == "error":
-            raise _rb_native.error(written)
-        try:
-            self.native = _rb_native.compile(written)
-        except _rb_native.error as error:
-            _rb_gap("the regular expression " + repr(pattern) + " (" + str(error) + ")")
-        self.pattern = pattern
-        self.flags = flags
-
-    def _find(self, find, text):
-        try:
-            return find(text)
-        except _rb_native.error as error:
-            _rb_gap("the regular expression " + repr(self.pattern) + " on this text (" + str(error) + ")")
-
-    def _series(self, find, text):
-        if not self.successive:
-            _rb_gap("all matches of " + repr(self.pattern) + ", which can match nothing")
-        return self._find(find, text)
-
-    def search(self, text):
-        return self._find(lambda text: self.native.search(text), text)
-
-    def match(self, text):
-        return self._find(lambda text: self.native.match(text), text)
-
-    def fullmatch(self, text):
-        return self._find(lambda text: self.native.fullmatch(text), text)
-
-    def findall(self, text):
-        return self._series(lambda text: self.native.findall(text), text)
-
-    def finditer(self, text):
-        return iter(self._series(lambda text: list(self.native.finditer(text)), text))
-
-    def split(self, text, maxsplit=0):
-        return self._series(lambda text: self.native.split(text, maxsplit), text)
-
-    def sub(self, repl, text, count=0):
-        return self.subn(repl, text, count)[0]
-
-    def subn(self, repl, text, count=0):
-        # a match of nothing that is replaced by nothing changes nothing
-        find = self._find if repl == "" and count == 0 else self._series
-        made = []
-        done = 0
-        matches = find(lambda text: list(self.native.finditer(text)), text)
-        if count > 0:
-            matches = matches[:count]
-        if isinstance(repl, str) and "\\" in repl:
-            repl = _rb_template(repl)
-        for match in matches:
-            made.append(text[done : match.start()])
-            made.append(repl if isinstance(repl, str) else repl(match))
-            done = match.end()
-        made.append(text[done:])
-        return "".join(made), len(matches)
 
 
 _rb_template_part = _rb_native.compile(r"\\(?:g<([A-Za-z0-9_]+)>|([1-9][0-9]?)|(.))")
@@ -116,6 +52,75 @@ def _rb_template(repl):
             parts.append(found.group())
     parts.append(repl[done:])
     return lambda match: "".join([p if isinstance(p, str) else match.group(p[0]) or "" for p in parts])
+
+
+class _rb_Pattern:
+    def __init__(self, pattern, flags):
+        try:
+            state, written, self.successive = _rb_translate_pattern(pattern, flags)
+        except NotImplementedError:
+            _rb_gap("a regular expression made inside a callback")
+        if state == "gap":
+            _rb_gap(written)
+        if state == "error":
+            raise _rb_native.error(written)
+        try:
+            self.native = _rb_native.compile(written)
+        except _rb_native.error as error:
+            _rb_gap("the regular expression " + repr(pattern) + " (" + str(error) + ")")
+        self.pattern = pattern
+        self.flags = flags
+
+    def _find(self, find, string, span=()):
+        if span:
+            _rb_gap("a search from or to a position")
+        try:
+            return find(string)
+        except _rb_native.error as error:
+            _rb_gap("the regular expression " + repr(self.pattern) + " on this text (" + str(error) + ")")
+
+    def _series(self, find, string, span=()):
+        if not self.successive:
+            _rb_gap("all matches of " + repr(self.pattern) + ", which can match nothing")
+        return self._find(find, string, span)
+
+    def search(self, string, *span):
+        return self._find(lambda string: self.native.search(string), string, span)
+
+    def match(self, string, *span):
+        return self._find(lambda string: self.native.match(string), string, span)
+
+    def fullmatch(self, string, *span):
+        return self._find(lambda string: self.native.fullmatch(string), string, span)
+
+    def findall(self, string, *span):
+        return self._series(lambda string: self.native.findall(string), string, span)
+
+    def finditer(self, string, *span):
+        return iter(self._series(lambda string: list(self.native.finditer(string)), string, span))
+
+    def split(self, string, maxsplit=0):
+        return self._series(lambda string: self.native.split(string, maxsplit), string)
+
+    def sub(self, repl, string, count=0):
+        return self.subn(repl, string, count)[0]
+
+    def subn(self, repl, string, count=0):
+        # a match of nothing that is replaced by nothing changes nothing
+        find = self._find if repl == "" and count == 0 else self._series
+        made = []
+        done = 0
+        matches = find(lambda string: list(self.native.finditer(string)), string)
+        if count > 0:
+            matches = matches[:count]
+        if isinstance(repl, str) and "\\" in repl:
+            repl = _rb_template(repl)
+        for match in matches:
+            made.append(string[done : match.start()])
+            made.append(repl if isinstance(repl, str) else repl(match))
+            done = match.end()
+        made.append(string[done:])
+        return "".join(made), len(matches)
 
 
 _rb_compiled = {}

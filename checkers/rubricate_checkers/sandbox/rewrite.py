@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from ..errors import UnsupportedRule
+from .names import Names
 from .offered import BUILTINS, GAPS, METHODS, MODULES, REPLACED, SPECIAL_METHODS, is_builtin
 from .prelude import with_prelude
 
@@ -90,63 +91,15 @@ def _arguments(names: list[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
-class _Names(ast.NodeVisitor):
-    """The names that a rule binds and reads, and the attributes that it defines, in any scope."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.bound: set[str] = set()
-        self.read: set[str] = set()
-        self.attributes: set[str] = set()
-        self.modules: dict[str, str] = {}
-        self.visit(tree)
-
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
-        (self.read if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
-        if not isinstance(node.ctx, ast.Load):
-            self.attributes.add(node.attr)
-        self.generic_visit(node)
-
-    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-        self.bound.add(node.name)
-        if isinstance(node, ast.ClassDef):
-            for child in node.body:
-                if isinstance(child, ast.FunctionDef):
-                    self.attributes.add(child.name)
-                elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
-                    self.attributes.add(child.target.id)
-        self.generic_visit(node)
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _definition  # noqa: N815
-
-    def visit_arg(self, node: ast.arg) -> None:
-        self.bound.add(node.arg)  # its annotation is not read: annotations are taken out
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
-        self.visit(node.target)
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:  # noqa: N802
-        if node.name:
-            self.bound.add(node.name)
-        self.generic_visit(node)
-
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
-        for alias in node.names:
-            self.modules[alias.asname or alias.name.partition(".")[0]] = alias.name
-
-
 class _Rewriter(ast.NodeTransformer):
     """Refuses what is not offered, and writes anew what Monty would do otherwise."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._names = _Names(tree)
+        self._names = Names(tree)
 
     # -- imports ----------------------------------------------------------------------------------
 
-    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:  # noqa: N802
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         kept: list[ast.stmt] = []
         for alias in node.names:
             local = alias.asname or alias.name.partition(".")[0]
@@ -160,7 +113,7 @@ class _Rewriter(ast.NodeTransformer):
                 kept.append(ast.Import([alias]))
         return kept or [ast.Pass()]
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
         module = node.module or "."
         kept: list[ast.stmt] = []
         for alias in node.names:
@@ -189,7 +142,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- names and attributes ---------------------------------------------------------------------
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and node.id not in self._names.bound | self._names.modules.keys():
             if is_builtin(node.id) and node.id not in BUILTINS:
                 _refuse(f"{node.id}()" if node.id[0].islower() else node.id, node)
@@ -197,7 +150,7 @@ class _Rewriter(ast.NodeTransformer):
                 return _name(f"_rb_{node.id}")
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and not self._is_module_name(node) and self._is_method(node):
             return self._unbound(node) if self._is_type(node.value) else self._bound(node)
         return self._attribute(node)
@@ -252,7 +205,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- calls ------------------------------------------------------------------------------------
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         function = node.func
         if isinstance(function, ast.Name) and function.id in ("any", "all"):
             lazy = self._lazy(function.id, node)
@@ -295,7 +248,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- generators -------------------------------------------------------------------------------
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:  # noqa: N802
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         self.generic_visit(node)
         return _call("iter", node)  # Monty makes a list of it
 
@@ -339,13 +292,13 @@ class _Rewriter(ast.NodeTransformer):
         node.annotation = None
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         self.visit(node.target)
         if node.value is None:
             return ast.Pass() if isinstance(node.target, ast.Name) else node
         return ast.Assign([node.target], self.visit(node.value))
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         if node.bases or node.keywords:
             _refuse("classes with bases", node)
         fields = []
@@ -367,7 +320,7 @@ class _Rewriter(ast.NodeTransformer):
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         return node
 
-    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:  # noqa: N802
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         changed: list[ast.stmt] = []
         for target in node.targets:
             if isinstance(target, ast.Name):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import statistics
 from datetime import datetime
 from functools import cache, lru_cache
-from statistics import __dict__ as _statistics
 from typing import Any
 
 from ..errors import MissingData, RuleError, UnsupportedRule
 from .offered import CONSTANTS, STATISTICS
+from .prelude import GAP_PREFIX
 from .regex import translate
 from .rewrite import Rule
 
@@ -26,7 +27,11 @@ _LIMITS = {
     "max_memory": MEMORY_LIMIT_MIB << 20,
     "max_suspensions": 100_000,  # one for each regular expression that the rule makes
 }
-_POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
+_SESSION: dict[str, Any] = {
+    "limits": _LIMITS,
+    "os_policy": {"sleep": "zero", "random_start": {"seed": 0}},
+    "assert_message_annotations": False,  # CPython's assert adds nothing to the message
+}
 _OUTSIDE = {"_rb_translate_pattern": translate, "_rb_strptime": datetime.strptime}
 
 
@@ -46,7 +51,7 @@ def _modules() -> dict[str, Any]:
 
     return {
         "string": ExternalModule(dict(CONSTANTS)),
-        "statistics": ExternalModule({name: _statistics[name] for name in STATISTICS}),
+        "statistics": ExternalModule({name: getattr(statistics, name) for name in STATISTICS}),
     }
 
 
@@ -76,7 +81,7 @@ def run_rule(rule: Rule, *args: str) -> bool:
     inputs = {f"_rb_arg{number}": arg for number, arg in enumerate(args)}
     call = f"_rb_answer({rule.entry}({', '.join(inputs)}))"
     try:
-        with pool.checkout(limits=_LIMITS, os_policy=_POLICY, external_modules=_modules()) as session:
+        with pool.checkout(**_SESSION, external_modules=_modules()) as session:
             answer, gaps = session.feed_run(
                 f"{rule.source}\n({call}, _rb_gaps)",
                 inputs=inputs,
@@ -104,8 +109,12 @@ def _fault(error: Any) -> UnsupportedRule | RuleError:
         return _unsupported(f"something in its syntax ({error})")
     raised = None if isinstance(error, MontyCrashedError) else error.exception()
     text = str(raised)
-    if isinstance(raised, NotImplementedError) and ("monty" in text or "suspend" in text):
-        return _unsupported(text.removeprefix("The monty syntax parser does not yet support "))
+    if isinstance(raised, NotImplementedError):
+        for ours in (GAP_PREFIX, "The monty syntax parser does not yet support "):
+            if text.startswith(ours):
+                return _unsupported(text.removeprefix(ours))
+        if "cannot suspend" in text:
+            return _unsupported("a function that is answered outside, inside a callback")
     if isinstance(raised, TimeoutError) and "time limit exceeded" in text:
         return RuleError(f"the rule ran longer than {TIME_LIMIT_S:g} s", "kwargs.source")
     if isinstance(raised, MemoryError) and "memory limit exceeded" in text:

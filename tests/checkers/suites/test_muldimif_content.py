@@ -22,8 +22,9 @@ KEYWORDS: list[tuple[str, str, bool]] = [
     ("Include 'river' or 'bank'", "A brook.", False),
     ("Include a river or a bank", "A river.", False),  # any of no keywords
     ("Include a river", "Nothing", True),  # all of no keywords
-    ('"Include ""river"" and ""the bank\'s edge"""', "River, the bank's edge", True),
-    ('"Include ""river"" and ""the bank\'s edge"""', "River, the banks edge", False),
+    ('Include ""river"", ""the bank\'s edge"" and so on', "River, the bank's edge", True),
+    ('Include ""river"", ""the bank\'s edge"" and so on', "River, the banks edge", False),
+    ('"Include ""river"" and ""bank"""', "river", True),  # the last one loses its quotation marks
     ("\"Include 'river'\"", "a river", True),
     ("必须包含「河」", "小河水", True),
     ("必须包含「河」", "小山", False),
@@ -77,7 +78,8 @@ KEYWORDS += [
     ("Each note must include 'river'", "{}", False),
     ("Each note needs to include 'river'", "1. a river\nso\n2. River 3", True),
     ("Each note has to include 'river'", "1. a river\n2. a bank", False),
-    ("Each note should include 'river'", "- a river\n  * the River", False),  # what follows the first blank
+    ("Each note should include 'river' in at most 2 words", "- a river\n* River", True),
+    ("Each note should include 'river' in at most 2 words", "- a river\n  * a River", False),  # and a star
     ("Each note should include 'river'", "- a river\n* the River", True),
     ("Each note must include 'river'", "a river\n---\nthe River\n ===", True),
     ("Each note must include 'river'", "a river\n***\nthe bank", False),

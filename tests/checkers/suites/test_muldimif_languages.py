@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from rubricate_checkers import Text, build, evaluate
+from rubricate_checkers import MissingData, Text, build, evaluate
+from rubricate_checkers.suites.muldimif import chinese
 
 
 def holds(subcategory: str, constraint: str, response: str) -> bool:
@@ -87,3 +90,10 @@ CHINESE: list[tuple[str, str, bool]] = [
 @pytest.mark.parametrize(("sentence", "response", "expected"), CHINESE)
 def test_chinese(sentence: str, response: str, expected: bool) -> None:
     assert holds("Chinese", sentence, response) is expected
+
+
+def test_missing_conversion_tables_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zhconv", None)
+    chinese._converter.cache_clear()
+    with pytest.raises(MissingData, match="pip install zhconv"):
+        holds("Chinese", "Use Simplified Chinese characters", SIMPLIFIED)

@@ -1,6 +1,5 @@
 """What several checks of IFBench read: words without punctuation, and the sentences of a generation."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

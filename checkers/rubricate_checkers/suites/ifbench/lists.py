@@ -1,6 +1,5 @@
 """`count:` of words that are on a list: conjunctions, names, pronouns, Japanese words."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 
@@ -129,6 +128,8 @@ class PersonNames2025(PersonNames, id="ifbench@2025:count:person_names", suite="
 
 _PERSONAL = frozenset(data.words("personal_pronouns"))
 _PRONOUNS = _PERSONAL.union(data.words("other_pronouns"))
+_LETTERS = re.compile(r"[^\W\d_]+")
+_PARTED = ("n't", "gimme", "lemme")  # where nltk parts letters, and one part may be a pronoun
 _DEPENDS = 1 << 40  # more than any text has, so that a sum tells whether one was in it
 
 
@@ -140,6 +141,8 @@ def _pronouns_of_chunk(chunk: str) -> int:
     """Number of pronouns in a chunk of lower case, or `_DEPENDS` where its surroundings change it."""
     if chunk in _PRONOUNS or (chunk[-1] == "." and chunk[:-1] in _PRONOUNS):
         return 1  # no pronoun is an abbreviation, so its period always ends the sentence and stands alone
+    if _PRONOUNS.isdisjoint(_LETTERS.findall(chunk)) and not any(part in chunk for part in _PARTED):
+        return 0
     contexts = (f"{before}{chunk}{after}" for before, after in product(("", "x ", "x\n"), ("", " x", "\nx")))
     counts = {_count_pronouns(tokens(context, [(0, len(context))])) for context in contexts}
     return counts.pop() if len(counts) == 1 else _DEPENDS

@@ -1,6 +1,5 @@
 """`ratio:overlap`: how much of the response is in a reference text."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

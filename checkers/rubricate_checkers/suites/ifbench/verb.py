@@ -1,6 +1,5 @@
 """`words:` that need a language resource: parts of speech and syllables."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

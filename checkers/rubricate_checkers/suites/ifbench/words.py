@@ -1,6 +1,5 @@
 """`words:` about each word by itself or beside its neighbour."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

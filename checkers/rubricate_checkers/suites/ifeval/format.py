@@ -1,6 +1,5 @@
 """`detectable_format:` of single lines: bullets, highlights, a title, a fixed answer."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
 """`length_constraints:`: numbers of words, sentences and paragraphs."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
 
-from pydantic import model_validator
+from pydantic import ValidationInfo, field_validator
 
 from ...check import Check, Example, Span
 from ...kwargs import DRAWN_NOTE, Count, Ordinal, Relation, Str, refuse
@@ -140,11 +138,12 @@ class NthParagraphFirstWord(
         fails="We met.\n\nWe spoke later.",
     )
 
-    @model_validator(mode="after")
-    def _nth_is_there(self) -> Self:
-        if self.nth_paragraph > self.num_paragraphs:
-            refuse(f"nth_paragraph ({self.nth_paragraph}) exceeds num_paragraphs: {DRAWN_NOTE}")
-        return self
+    @field_validator("nth_paragraph")
+    @classmethod
+    def _nth_is_there(cls, value: int, info: ValidationInfo) -> int:
+        if value > info.data.get("num_paragraphs", value):
+            refuse(f"must not exceed num_paragraphs ({value}): {DRAWN_NOTE}")
+        return value
 
     def _first_word(self, text: Text) -> str | None:
         """First word of the nth paragraph in lower case; None where there is no such paragraph."""

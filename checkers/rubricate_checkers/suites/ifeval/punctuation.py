@@ -1,6 +1,5 @@
 """`punctuation:no_comma`."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

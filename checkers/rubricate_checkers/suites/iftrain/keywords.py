@@ -3,7 +3,6 @@
 Keywords are raw regular expressions upstream, except for the excluded one.
 """
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def parse(sentence: str) -> Requirement:
 
 
 def _is_there(raw: str) -> bool:
-    return not raw.isspace() and raw != ""
+    return bool(raw.strip())
 
 
 @dataclass(frozen=True)

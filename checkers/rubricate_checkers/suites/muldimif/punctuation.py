@@ -114,7 +114,7 @@ class _Endings(Requirement):
     def observed(self, text: Text) -> str:
         wrong = self._wrong(text)
         if wrong is None:
-            return "so"
+            return "as required"
         return f'one that ends in "{wrong[-30:]}"' if wrong else "nothing"
 
     @property

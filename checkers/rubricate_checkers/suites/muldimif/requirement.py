@@ -1,6 +1,5 @@
 """What a sentence asks for, once it is read: the parts of which every family is made."""
 
-# ruff: noqa: D102
 # The methods are those of Requirement and are documented there.
 from __future__ import annotations
 
@@ -70,11 +69,8 @@ class Unclear(Requirement):
 
     @property
     def required(self) -> str:
-        return f"unclear: the sentence says nothing checkable, so any response {self._verdict}"
-
-    @property
-    def _verdict(self) -> str:
-        return "passes" if self.passes else "fails"
+        verdict = "passes" if self.passes else "fails"
+        return f"unclear: the sentence says nothing checkable, so any response {verdict}"
 
 
 @dataclass(frozen=True)

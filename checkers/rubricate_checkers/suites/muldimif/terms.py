@@ -1,6 +1,5 @@
 """Keywords: whole words in any case; Chinese ones anywhere."""
 
-# ruff: noqa: D102
 # The methods are those of Requirement and are documented there.
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Number of attributes of XML tags."""
 
-# ruff: noqa: D102
 # The methods are those of Requirement and are documented there.
 from __future__ import annotations
 

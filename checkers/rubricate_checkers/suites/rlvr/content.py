@@ -1,6 +1,5 @@
 """What the response contains: placeholders, bullet points, a title, highlights, a postscript."""
 
-# ruff: noqa: D102
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Numbers of words and sentences, `at least`, `at most` or `around` a target."""
 
-# ruff: noqa: D102
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Keywords and letters: which occur, and how often."""
 
-# ruff: noqa: D102
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """What the response is divided into: paragraphs, sections, two answers."""
 
-# ruff: noqa: D102
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 

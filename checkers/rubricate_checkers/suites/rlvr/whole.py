@@ -1,6 +1,5 @@
 """What the response is as a whole: its language, its case, its first and last characters, JSON."""
 
-# ruff: noqa: D102
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 

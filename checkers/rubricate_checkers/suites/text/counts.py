@@ -1,6 +1,5 @@
 """`text:` counts of words, sentences, paragraphs, lines and characters."""
 
-# ruff: noqa: D102
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 

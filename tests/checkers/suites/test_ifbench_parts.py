@@ -1,0 +1,235 @@
+"""The short cuts of IFBench's checks against the long way round, on texts made at random from hard pieces."""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+import time
+
+import nltk
+import pytest
+
+from rubricate_checkers import Check, MissingData, Text, build, catalogue, evaluate
+from rubricate_checkers.loose import revise
+from rubricate_checkers.regex_sentences import regex_sentences
+from rubricate_checkers.suites.ifbench import common, ends, lists, overlap, verb
+
+PIECES = (
+    *(
+        "a",
+        "I",
+        "it",
+        "it.",
+        "them.",
+        "Them!",
+        "she/her",
+        "it's",
+        "don't",
+        "cannot",
+        "gimme",
+        "in't",
+        "this).",
+    ),
+    *(
+        '"',
+        "'",
+        '"it"',
+        "'it'",
+        "“",
+        "”",
+        "*",
+        "**",
+        "- ",
+        "\n",
+        "\n\n",
+        "\t",
+        "  ",
+        ". ",
+        "! ",
+        "? ",
+        "...",
+        "?!",
+    ),
+    *(
+        ",",
+        ";",
+        ":",
+        "(",
+        "[",
+        "{",
+        "}",
+        "]",
+        ")",
+        "3.14",
+        "14",
+        "😀",
+        "猫",
+        "Mia",
+        "Miami",
+        "and",
+        "So,",
+        "level",
+    ),
+    *(
+        "Mr.",
+        "U.S.",
+        "e.g.",
+        "Ph.D.",
+        "Inc.",
+        "Co. It ",
+        "\xa0",
+        "\x1c",
+        "ı",
+        "Σ",
+        "of",
+        "The",
+        "iPhone",
+        "x-y",
+    ),
+    *(" ", " ", " ", " ", "tea", "Tea ", "tea. ", "\n* one\n  - two", "<i>a</i>", "A) b", "yes/no"),
+)
+# the random texts are the same in each run
+RANDOM = random.Random(20251130)  # noqa: S311
+TEXTS = ["".join(RANDOM.choices(PIECES, k=RANDOM.randint(1, 30))) for _ in range(1500)]
+TEXTS = [text for text in TEXTS if text.strip()]
+
+CHECKS = [
+    build(entry.id, entry.example.kwargs)
+    for entry in catalogue()
+    if entry.suite.startswith("ifbench") and entry.id != "words:start_verb"
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("", []),
+        ("no mark", ["no mark"]),
+        ("Go! !", ["Go!", "!"]),
+        ("One.\nTwo?", ["One.", "Two?"]),
+        ("Dr. Ash met Mrs. Elm.", ["Dr. Ash met Mrs. Elm."]),
+        ("See a.com or b.org. Bye.", ["See a.com or b.org.", "Bye."]),
+        ("It is 1.2.3 now.", ["It is 1.2.", "3 now."]),
+        ("Well... then", ["Well...", "then"]),
+        ("A Ph.D. thesis.", ["A Ph.D. thesis."]),
+        ("J. Fir came.", ["J. Fir came."]),
+        ("In the U.S. He left.", ["In the U.S.", "He left."]),
+        ("In the U.S. he left.", ["In the U.S. he left."]),
+        ("At Oak Inc. They rest.", ["At Oak Inc", "They rest."]),
+        ("At Oak Inc. nobody rests.", ["At Oak Inc. nobody rests."]),
+        # the word that starts the second sentence takes the space before the third with it
+        ("At Oak Co. That Co. This", ["At Oak Co", "That Co.", "This"]),
+        ('He said "go." She went.', ['He said "go".', "She went."]),
+        ("He said “go.” She went.", ["He said “go”.", "She went."]),
+        ('"Stop!" I ran.', ['"Stop"!', "I ran."]),
+        ("By\tA. B. Elm.", ["By A. B. Elm."]),
+    ],
+)
+def test_regex_sentences(text: str, sentences: list[str]) -> None:
+    assert regex_sentences(text) == sentences
+
+
+def test_first_and_last_tokens_are_those_of_the_whole_text() -> None:
+    for text in (*TEXTS, " ".join(TEXTS[:50])):
+        tokens = tuple(nltk.word_tokenize(text)) if _has_punkt() else Text(text).tokens
+        assert ends.first_tokens(text, 3) == tokens[:3]
+        assert ends.last_tokens(text, 3) == tokens[-3:]
+
+
+def _has_punkt() -> bool:
+    try:
+        nltk.data.find("tokenizers/punkt_tab/english/")
+    except LookupError:
+        return False
+    return True
+
+
+def test_pronouns_are_those_among_the_tokens() -> None:
+    for text in TEXTS:
+        tokens = Text(text.replace("/", " ").lower()).tokens
+        assert lists._pronouns(text) == sum(token in lists._PRONOUNS for token in tokens)
+
+
+def test_trigrams_are_the_distinct_runs_of_three() -> None:
+    for text in (*TEXTS, "", "a", "ab", "aaaa", "\U0010ffff" * 4, "\ud800ab"):
+        runs = {text[i : i + 3] for i in range(len(text) - 2)}
+        assert len(overlap._trigrams(text)) == len(runs)
+
+
+def test_bare_takes_out_ascii_punctuation_alone() -> None:
+    table = str.maketrans("", "", string.punctuation)
+    for text in (*TEXTS, "\ud800,\udfff"):
+        assert common.bare(text) == text.translate(table)
+
+
+def test_chunks_are_those_of_split() -> None:
+    for text in TEXTS:
+        assert list(common.chunks(text)) == text.split()
+
+
+def test_touching_quotes_are_found_as_if_whitespace_were_taken_out() -> None:
+    check = build("format:quote_unquote", {})
+    marks = string.digits + string.punctuation.replace('"', "")
+    for text in TEXTS:
+        packed = "".join(text.replace("'\"'", "").split())
+        fails = '""' in packed or packed.strip(marks)[-1:] == '"'
+        assert check.holds(Text(text)) is not fails
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_loose_is_any_variant(check: Check) -> None:
+    passes = check.example.passes
+    decorated = [
+        f"Sure:\n{passes}",
+        f"{passes}\nBye * now",
+        f"*{passes}*",
+        f"* Sure:\n{passes}\n* Bye",
+        passes,
+    ]
+    inside = [f"{passes[:i]}*{passes[i:]}" for i in range(0, len(passes), 7)]
+    rescued = 0
+    for text in (*decorated, *inside, *TEXTS[:250]):
+        expected = any(check.holds(Text(variant)) for variant in revise(text) if variant.strip())
+        verdict = evaluate(Text(text), check, mode="loose", explain=True)
+        assert verdict.holds is expected, text
+        rescued += verdict.variant is not None
+    assert rescued or check.rescue.name == "NONE" or check.id in NEVER_RESCUED
+
+
+NEVER_RESCUED = {"words:palindrome"}
+
+HOSTILE = (
+    *(mark * 40_000 for mark in "\n*(\"'.,1a_<"),
+    *(unit * 10_000 for unit in ("a ", ". ", '." ', "\n* ", "[}", '" ', "a.b.", " \n", "Mr. ")),
+    "Question" + "\n" * 40_000,
+    "Question 1" + " " * 40_000 + "x",
+    "x\n" * 10_000 + "\n" * 20_000,
+    'ProductID,Category,Brand,Price,Stock\na,b,c,d,"' + "!" * 40_000,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_no_text_takes_more_than_linear_time(check: Check) -> None:
+    for text in HOSTILE:
+        start = time.process_time()
+        evaluate(Text(text), check, explain=True)
+        assert time.process_time() - start < 2, text[:20]  # a quadratic step takes a minute here
+
+
+def test_without_its_weights_the_tagger_is_missing_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk.data, "path", [])
+    verb._tagger.cache_clear()
+    verb._first_tag.clear()
+    with pytest.raises(MissingData, match="averaged_perceptron_tagger_eng"):
+        evaluate(Text("Go on."), build("words:start_verb", {}))
+
+
+def test_emoji_are_single_code_points() -> None:
+    from rubricate_checkers.suites.ifbench import format_marks
+
+    emoji = format_marks._emoji()
+    assert len(emoji) == 1409
+    assert {"😀", "❤", "©", "🏽"} <= emoji
+    assert emoji.isdisjoint(string.printable + "\ufe0f\u200d🇦")
+    assert re.fullmatch(r"[^\x00-\x7f]", min(emoji))
