@@ -14,7 +14,7 @@ from rubricate_service.judge.build import build_judge
 from rubricate_service.judge.judge import Judge
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool
-from rubricate_service.routes import advantages, checks, health, score
+from rubricate_service.routes import advantages, checks, health, importing, score
 from rubricate_service.routes.body import describe_bodies
 from rubricate_service.settings import Settings
 
@@ -67,7 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     errors.install(app)
-    for routes in (score, checks, advantages, health):
+    for routes in (score, checks, advantages, importing, health):
         app.include_router(routes.router, responses=errors.DOCUMENTED)
     describe_bodies(app)
     return app

@@ -117,7 +117,12 @@ def _verdict(plan: RubricPlan, answer: Answer, outcome: Outcome, explain: bool) 
             return scored(0.0, False, reason=outcome.reason, observed=outcome.observed, required=required)
         holds = outcome.holds is not plan.rubric.is_negative
         verdict = scored(
-            float(holds), holds, reason=outcome.reason, observed=outcome.observed, required=required
+            float(holds),
+            holds,
+            reason=outcome.reason,
+            observed=outcome.observed,
+            required=required,
+            parsed=outcome.parsed,
         )
         if explain:
             verdict.variant = outcome.variant

@@ -1,9 +1,10 @@
-"""The command line: `rubricate serve | score | checks | demo`."""
+"""The command line: `rubricate serve | score | import | eval | checks | demo`."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
+import json
 import logging
 import os
 import sys
@@ -19,6 +20,8 @@ from rich.table import Table
 from rubricate_checkers import UnknownCheck, catalogue, describe
 from rubricate_clients.faults import details_of
 from rubricate_clients.wire import Options
+from rubricate_service.evaluation.benchmark import Benchmark
+from rubricate_service.importers import AUTO, FORMATS
 from rubricate_service.settings import CONFIG_VARIABLE, Settings
 
 app = typer.Typer(
@@ -28,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _errors = Console(stderr=True)
+_SHOWN_ERRORS = 20
 
 Config = Annotated[Path | None, typer.Option(help="TOML file with the same names as the flags")]
 CheckWorkers = Annotated[int | None, typer.Option(help="check processes [cores]", min=1)]
@@ -130,6 +134,71 @@ def score(
         raise typer.Exit(130) from None
     if bad_rows:
         raise typer.Exit(1)
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="IN.jsonl", help="rows of a data set, JSON lines or a list")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="one group a line, for `rubricate score`")],
+    format: Annotated[str, typer.Option(help=f"{AUTO}, {', '.join(FORMATS)}")] = AUTO,
+) -> None:
+    """Turn rows of published data sets into groups. Rows that cannot be imported are reported."""
+    from rubricate_service.importers.files import FileError, import_file
+
+    if format != AUTO and format not in FORMATS:
+        _stop(f"--format: {format!r} is no format; there are {', '.join([AUTO, *FORMATS])}")
+    try:
+        written, importer = import_file(source, out, format)
+    except (FileError, OSError) as error:
+        _stop(str(error))
+    lines = [f"row {e.row}: {e.path}{': ' if e.path else ''}{e.message}" for e in importer.errors]
+    if len(lines) > _SHOWN_ERRORS:
+        lines[_SHOWN_ERRORS:] = [f"and {len(lines) - _SHOWN_ERRORS} more rows that cannot be imported"]
+    for line in lines:
+        _errors.print(line, style="red", markup=False, highlight=False)
+    for hint in importer.hints:
+        options = (
+            f", scored by its source as with --options '{json.dumps(hint.options)}'" if hint.options else ""
+        )
+        _errors.print(f"{hint.rows} rows of format {hint.format}{options}", markup=False, highlight=False)
+    _errors.print(f"{written} groups in {out}", markup=False, highlight=False)
+    if importer.errors:
+        raise typer.Exit(1)
+
+
+@app.command("eval")
+def eval_(
+    benchmark: Annotated[Benchmark, typer.Argument(help="whose figures")],
+    responses: Annotated[
+        Path, typer.Argument(metavar="RESPONSES.jsonl", help="one model's rows {key | id | prompt, response}")
+    ],
+    data: Annotated[Path | None, typer.Option(help="the benchmark's rows [RESPONSES carries them]")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Print what a benchmark's own evaluator reports. A judge adds figures that count only valid answers."""
+    from rubricate_service.evaluation.evaluate import evaluate_file
+    from rubricate_service.evaluation.join import EvaluationError
+    from rubricate_service.evaluation.report import print_report, report_json
+
+    settings = _settings(
+        config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
+    )
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        report = asyncio.run(evaluate_file(benchmark, responses, data, settings))
+    except (EvaluationError, OSError) as error:
+        _stop(str(error))
+    if as_json:
+        Console().print_json(data=report_json(report))
+    else:
+        print_report(report, Console())
 
 
 @app.command()

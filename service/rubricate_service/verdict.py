@@ -25,6 +25,7 @@ class Verdict:
     path: str | None = None
     observed: str | None = None
     required: str | None = None
+    parsed: bool | None = None
     label: int | None = None
     expected: float | None = None
     label_mass: float | None = None
@@ -51,6 +52,7 @@ _OPTIONAL = (
     "reason",
     "observed",
     "required",
+    "parsed",
     "label",
     "expected",
     "label_mass",

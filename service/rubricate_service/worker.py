@@ -49,6 +49,7 @@ class Finding:
     reason: str | None = None
     variant: str | None = None
     evidence: tuple[Span, ...] = ()
+    parsed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,9 @@ def _find(text: Text, spec: CheckSpec, mode: Mode, explain: bool) -> Outcome:
         return CheckFault(error.kind, error.message)
     except Exception as error:  # a fault in a check of ours is a record, never a score
         return CheckFault("internal", f"the check {spec.id} broke: {type(error).__name__}: {error}"[:500])
-    return Finding(verdict.holds, verdict.observed, verdict.reason, verdict.variant, verdict.evidence)
+    return Finding(
+        verdict.holds, verdict.observed, verdict.reason, verdict.variant, verdict.evidence, verdict.parsed
+    )
 
 
 def work(chunk: Chunk, progress: c_int64, time_limit_s: float) -> list[list[Outcome | None]]:

@@ -186,6 +186,17 @@ def test_explain_shows_spans_of_the_text_as_sent_the_rescuing_variant_and_the_pr
     assert text.index("Some words") < text.index(KIND["criterion"])
 
 
+@pytest.mark.parametrize(
+    ("sentence", "parsed"), [("The answer must use at most 20 words.", True), ("Be yourself.", False)]
+)
+def test_a_constraint_sentence_that_was_not_understood_is_told(
+    client: TestClient, sentence: str, parsed: bool
+) -> None:
+    kwargs = {"category": "Length", "subcategory": "Words", "constraint": sentence}
+    verdict = one(client, {"check": "muldimif:constraint", "kwargs": kwargs}, "Only a few words.")
+    assert verdict["parsed"] is parsed
+
+
 def test_the_judge_sees_the_whole_conversation(client: TestClient, judge: FakeJudge) -> None:
     turns = [("system", "Be a pirate."), ("user", "Ahoy?"), ("assistant", "Arr."), ("user", "And now?")]
     prompt = [{"role": role, "content": content} for role, content in turns]

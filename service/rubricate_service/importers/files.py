@@ -43,11 +43,9 @@ def _lines(source: Path) -> Iterator[tuple[int, Any, str | None]]:
 
 def _list(source: Path) -> list[Any]:
     try:
-        rows = from_json(source.read_bytes(), allow_inf_nan=False)
+        rows: list[Any] = from_json(source.read_bytes(), allow_inf_nan=False)
     except ValueError as error:
         raise FileError(f"{source} begins as a JSON list and is none: {error}") from None
-    if not isinstance(rows, list):
-        raise FileError(f"{source} must hold one JSON object a line, or one list of them")
     return rows
 
 

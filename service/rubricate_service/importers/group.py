@@ -90,7 +90,7 @@ def question(text: str) -> str:
 
 
 def make_rubric(at: Node, **fields: Any) -> Rubric:
-    """A rubric of the wire, without the fields that are None.
+    """A rubric of the wire, without fields that are None and without empty kwargs.
 
     Args:
         at: What of the row the rubric is made of; faults are reported there.
@@ -99,7 +99,9 @@ def make_rubric(at: Node, **fields: Any) -> Rubric:
     Raises:
         RowFault: The wire does not take it.
     """
-    given = {name: value for name, value in fields.items() if value is not None and value != {}}
+    given = {name: value for name, value in fields.items() if value is not None}
+    if given.get("kwargs") == {}:
+        del given["kwargs"]
     try:
         return Rubric.model_validate(given)
     except ValidationError as error:
