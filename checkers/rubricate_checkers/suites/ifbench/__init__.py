@@ -17,6 +17,7 @@ from . import format_text as format_text
 from . import lists as lists
 from . import overlap as overlap
 from . import position as position
+from . import pronouns as pronouns
 from . import ratio as ratio
 from . import repeat as repeat
 from . import sentence as sentence

@@ -1,6 +1,5 @@
 """What several checks of IFBench read: words without punctuation, and the sentences of a generation."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

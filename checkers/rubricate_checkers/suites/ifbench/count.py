@@ -1,6 +1,5 @@
 """`count:` of words, numbers, marks and given keywords."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -4,7 +4,6 @@ Each is one fixed task. Their kwargs are ignored, as upstream ignores them. Tabl
 Python's csv module; what it refuses does not hold.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import csv

@@ -3,7 +3,6 @@
 Each is one fixed task. Their kwargs are ignored, as upstream ignores them.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

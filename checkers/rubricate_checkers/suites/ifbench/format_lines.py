@@ -1,6 +1,5 @@
 """`format:` of lines: one word each, stairs, bullets."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections import defaultdict, deque

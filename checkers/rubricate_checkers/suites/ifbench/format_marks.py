@@ -1,6 +1,5 @@
 """`format:` of marks: brackets, quotes and emoji."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -1,6 +1,5 @@
 """`format:` of the whole response: options, thesis, title case, template, whitespace."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -1,6 +1,5 @@
 """`ratio:overlap`: how much of the response is in a reference text."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from functools import cached_property
@@ -22,9 +21,8 @@ _TOLERANCE = 2
 def _trigrams(raw: str) -> Codes:
     """The distinct runs of three characters, each as one number, in ascending order."""
     chars = np.frombuffer(raw.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
-    codes: Codes = (
-        chars[:-2] << np.uint64(42) | chars[1:-1] << np.uint64(21) | chars[2:]
-    )  # 21 bits a character
+    bits = np.uint64(21)  # of a code point
+    codes: Codes = (chars[:-2] << bits | chars[1:-1]) << bits | chars[2:]
     codes.sort()
     is_last = np.ones(len(codes), dtype=bool)
     np.not_equal(codes[1:], codes[:-1], out=is_last[:-1])

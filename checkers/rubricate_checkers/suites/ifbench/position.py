@@ -1,6 +1,5 @@
 """`words:` in given places: first and last ones, and keywords."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import string

@@ -1,6 +1,5 @@
 """`ratio:` of stop words and of kinds of sentences."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

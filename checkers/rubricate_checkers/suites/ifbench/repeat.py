@@ -1,6 +1,5 @@
 """`repeat:`: the request repeated, changed, or in part."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from functools import cached_property

@@ -1,6 +1,5 @@
 """`sentence:`: alliteration, growing sentences, and a keyword in its place."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

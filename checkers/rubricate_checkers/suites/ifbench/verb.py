@@ -1,6 +1,5 @@
 """`words:` that need a language resource: parts of speech and syllables."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,11 +19,11 @@ from .ends import first_tokens
 @cache
 def _tagger() -> Any:
     """The English tagger of nltk; raises `MissingData` where its weights are not on nltk's path."""
-    try:
-        from nltk.tag.perceptron import PerceptronTagger
+    from nltk.tag.perceptron import PerceptronTagger
 
+    try:
         return PerceptronTagger(lang="eng")
-    except (ImportError, LookupError) as error:
+    except LookupError as error:
         raise MissingData(
             "the weights of nltk's English tagger are not installed; put averaged_perceptron_tagger_eng "
             "into the folder taggers of a directory that NLTK_DATA names"

@@ -1,6 +1,5 @@
 """`words:` about each word by itself or beside its neighbour."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re
@@ -11,7 +10,6 @@ from string import ascii_lowercase
 from ...check import Check, Example
 from ...kwargs import Count
 from ...loose import Rescue
-from ...memo import Memo
 from ...text import Text
 from ...wording import amount
 from .common import bare, chunks
@@ -107,11 +105,9 @@ class Consonants(Check, id="words:consonants", suite="ifbench", aliases=("ifbenc
         return "two consonants together in each word"
 
 
-_is_palindrome = Memo(lambda word: len(word) > 4 and word == word[::-1])
-
-
 def _palindromes(raw: str) -> int:
-    return sum(map(_is_palindrome.__getitem__, bare(raw).lower().split()))
+    words = bare(raw).lower().split()
+    return sum(1 for word in words if word[0] == word[-1] and len(word) > 4 and word == word[::-1])
 
 
 class Palindromes(Check, id="words:palindrome", suite="ifbench", aliases=("ifbench@2025:words:palindrome",)):
