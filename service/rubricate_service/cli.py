@@ -30,6 +30,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+cache_app = typer.Typer(help="See or empty what keeps the judge's verdicts.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
 _errors = Console(stderr=True)
 _SHOWN_ERRORS = 20
 
@@ -37,7 +39,7 @@ Config = Annotated[Path | None, typer.Option(help="TOML file with the same names
 CheckWorkers = Annotated[int | None, typer.Option(help="check processes [cores]", min=1)]
 JudgeFlag = Annotated[str | None, typer.Option(help="URL of an OpenAI-compatible endpoint, or `embedded`")]
 JudgeModel = Annotated[str | None, typer.Option(help="model to ask for [the endpoint's first]")]
-CacheFlag = Annotated[str | None, typer.Option(help="file that keeps the judge's verdicts")]
+CacheFlag = Annotated[str | None, typer.Option(help="file that keeps the judge's verdicts, or redis://…")]
 
 
 def _stop(message: str) -> NoReturn:
@@ -153,7 +155,7 @@ def import_(
         written, importer = import_file(source, out, format)
     except (FileError, OSError) as error:
         _stop(str(error))
-    lines = [f"row {e.row}: {e.path}{': ' if e.path else ''}{e.message}" for e in importer.errors]
+    lines = [str(error) for error in importer.errors]
     if len(lines) > _SHOWN_ERRORS:
         lines[_SHOWN_ERRORS:] = [f"and {len(lines) - _SHOWN_ERRORS} more rows that cannot be imported"]
     for line in lines:
@@ -162,7 +164,12 @@ def import_(
         options = (
             f", scored by its source as with --options '{json.dumps(hint.options)}'" if hint.options else ""
         )
-        _errors.print(f"{hint.rows} rows of format {hint.format}{options}", markup=False, highlight=False)
+        _errors.print(
+            f"{hint.rows} rows of format {hint.format}{options}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     _errors.print(f"{written} groups in {out}", markup=False, highlight=False)
     if importer.errors:
         raise typer.Exit(1)
@@ -222,6 +229,25 @@ def checks(
     for title, value in (("kwargs", entry.kwargs), ("example", entry.example.model_dump())):
         console.print(f"\n{title}:", highlight=False)
         console.print_json(data=value)
+
+
+@cache_app.command()
+def stats(cache: CacheFlag = None, config: Config = None) -> None:
+    """Show how many verdicts the cache holds, and how much room they take."""
+    from rubricate_service.cache.commands import cache_stats
+
+    _print_cache(cache_stats, _settings(config, cache=cache))
+
+
+@cache_app.command()
+def purge(cache: CacheFlag = None, config: Config = None) -> None:
+    """Remove all verdicts. A service that runs forgets them within the hour."""
+    from rubricate_service.cache.commands import purge_cache
+
+    _print_cache(purge_cache, _settings(config, cache=cache))
+
+
+def _print_cache(work: Callable[[Settings], Awaitable[str]], settings: Settings) -> None: ...
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from pydantic_settings import (
 
 CONFIG_VARIABLE = "RUBRICATE_CONFIG"
 EMBEDDED = "embedded"
+_REDIS = ("redis", "rediss")
 
 
 def default_cache() -> str:
@@ -28,7 +30,7 @@ def default_cache() -> str:
 class Settings(BaseSettings):
     """Settings of the service; a TOML file (`--config` or RUBRICATE_CONFIG) has the same names."""
 
-    model_config = SettingsConfigDict(env_prefix="RUBRICATE_", extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="RUBRICATE_", extra="forbid", hide_input_in_errors=True)
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes a free one")
@@ -40,7 +42,15 @@ class Settings(BaseSettings):
     judge_model: str | None = Field(None, description="model to ask for [the endpoint's first]")
     judge_api_key: SecretStr | None = Field(None, description="bearer token for the judge")
     judge_concurrency: int = Field(64, ge=1, description="judge calls in flight")
-    cache: str = Field(default_factory=default_cache, description="file of the judge's verdicts")
+    cache: str = Field(
+        default_factory=default_cache,
+        description="file of the judge's verdicts, or redis://[:password@]host[:port][/db] that replicas share",
+        repr=False,
+    )
+    cache_ttl_s: int = Field(30 * 86400, ge=1, description="seconds after which a verdict is forgotten")
+    cache_most_bytes: int = Field(
+        4 << 30, ge=1 << 20, description="size of the file's content [4 GiB]; a Redis has its own `maxmemory`"
+    )
     secret: SecretStr | None = Field(
         None, description="key of the prompt's delimiters [made once, kept beside the cache]"
     )
@@ -55,9 +65,20 @@ class Settings(BaseSettings):
 
     @field_validator("cache")
     @classmethod
-    def _cache_is_a_file(cls, value: str) -> str:
-        if "://" in value:
-            raise ValueError("takes the path of a file; a shared cache behind a URL is not supported yet")
+    def _cache_is_a_file_or_redis(cls, value: str) -> str:
+        if "://" not in value:
+            return value
+        try:
+            parts = urlsplit(value)
+            is_redis = parts.scheme in _REDIS and parts.hostname and parts.port != 0
+        except ValueError:
+            is_redis = False
+        # the value itself is not shown: it may hold a password
+        if not is_redis or not re.fullmatch(r"(/\d*)?", parts.path):
+            raise ValueError(
+                "takes the path of a file or redis://[[user]:password@]host[:port][/db], rediss:// for TLS; "
+                "write characters like / and @ of a password as %2F and %40"
+            )
         return value
 
     @classmethod
@@ -73,6 +94,11 @@ class Settings(BaseSettings):
         path = os.environ.get(CONFIG_VARIABLE)
         toml = (TomlConfigSettingsSource(settings_cls, Path(path)),) if path else ()
         return (init_settings, env_settings, *toml)
+
+    @property
+    def cache_is_redis(self) -> bool:
+        """Whether the cache is a server that several services can share, and not a file."""
+        return "://" in self.cache
 
     @property
     def check_processes(self) -> int:

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Literal
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 
+from rubricate_service.cache.batches import Batches
+from rubricate_service.cache.leases import Leases
 from rubricate_service.cache.seal import seal, unseal
-from rubricate_service.cache.store import Store
+from rubricate_service.cache.store import Store, StoreDown, StoreError
 
 log = logging.getLogger("rubricate.cache")
 
-T = TypeVar("T")
+_RECENT_S = 3600.0  # after which this process too hears of a purge, and of what others have refreshed
+_NO_KEY = bytes(32)  # asked for to see whether the store works
+_FIRST_LOOK_S, _LAST_LOOK_S = 0.01, 0.25  # pauses between looks for a value that another process makes
 
 
 class Cache:
     """Bytes under keys of one length; both tiers are optional and neither ever fails a caller.
 
-    Reads and writes of the store run in a thread. What is asked while that thread is busy, or within one
-    turn of the event loop, goes to the store as one batch. Writes do not wait: a value counts for this
-    process at once and reaches the store soon after.
+    What is asked within one turn of the event loop, or while the store is busy, goes to the store as one
+    batch. Writes do not wait: a value counts for this process at once and reaches the store soon after.
 
     Args:
         store: What outlives the process, or None; the cache closes it.
+        leases: Who makes a value when processes that share the store want the same, or None when each does
+            for itself; the cache closes them.
         lru_entries: Size of the table in the process.
     """
 
-    def __init__(self, store: Store | None, *, lru_entries: int = 100_000):
+    def __init__(self, store: Store | None, leases: Leases | None = None, *, lru_entries: int = 100_000):
         self._store = store
-        self._recent: LRUCache[bytes, bytes] = LRUCache(lru_entries)
-        self._wanted: dict[bytes, asyncio.Future[bytes | None]] = {}
+        self._leases = leases
+        self._recent: TTLCache[bytes, bytes] = TTLCache(lru_entries, _RECENT_S)
+        self._reads = Batches(self._read)
         self._unsaved: dict[bytes, bytes] = {}
-        self._worker: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rubricate-cache")
-        self._fault: str | None = None
+        self._ended: list[bytes] = []
+        self._saver: asyncio.Task[None] | None = None
+        self._lost = 0
+        self._faults: dict[str, str] = {}
 
     async def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Values of those keys that are there and sound."""
@@ -47,11 +54,8 @@ class Cache:
             if (value := self._recent.get(key)) is not None:
                 found[key] = value
             elif self._store is not None:
-                if key not in self._wanted:
-                    self._wanted[key] = asyncio.get_running_loop().create_future()
-                asked[key] = self._wanted[key]
-        if asked and self._store is not None:
-            self._wake(self._store)
+                asked[key] = self._reads.ask(key)
+        if asked:
             await asyncio.wait(asked.values())  # waits without cancelling what others wait for as well
             found |= {key: value for key, future in asked.items() if (value := future.result()) is not None}
         return found
@@ -61,57 +65,117 @@ class Cache:
         self._recent.update(values)
         if self._store is not None:
             self._unsaved.update(values)
-            self._wake(self._store)
+            self._wake()
 
-    def status(self) -> dict[str, Any]:
-        """For readiness: ``status`` is ``ok`` or ``failing``, then with the ``reason``."""
-        return {"status": "ok"} if self._fault is None else {"status": "failing", "reason": self._fault}
+    @asynccontextmanager
+    async def turn(self, key: bytes, until: float) -> AsyncIterator[bytes | None]:
+        """The value under a key, or None when it is the caller's turn to make it and put it.
+
+        Where another process that shares the store is making it, that is waited for. One that dies is
+        noticed within ``LEASE_S``, and nothing is waited for longer than ``until``: at worst a value is
+        made twice.
+
+        Args:
+            key: Of the value.
+            until: When to go ahead whoever else does, by the event loop's clock.
+        """
+        value = (await self.get_many([key])).get(key)
+        if value is not None or self._leases is None:
+            yield value
+            return
+        try:
+            yield await self._take_turn(self._leases, key, until)
+        finally:
+            self._ended.append(key)
+            self._wake()
+
+    async def status(self) -> dict[str, Any]:
+        """For readiness: ``status`` is ``ok`` or ``failing`` with the ``reason``, ``store`` says which.
+
+        ``unsaved``, where there are some, counts the values that the store did not take since the start.
+        """
+        if self._store is None:
+            return {"status": "ok", "store": "memory"}
+        with self._watched("read"):
+            await self._store.get_many([_NO_KEY])
+        line: dict[str, Any] = {"status": "failing" if self._faults else "ok", "store": self._store.name}
+        if self._faults:
+            line["reason"] = "; ".join(self._faults.values())
+        if self._lost:
+            line["unsaved"] = self._lost
+        return line
 
     async def close(self) -> None:
         """Write what is not written yet, and close the store."""
-        if self._worker is not None:
-            await self._worker
+        await self._reads.drain()
+        if self._saver is not None:
+            await self._saver
+        if self._leases is not None:
+            await self._leases.close()
         if self._store is not None:
-            await self._in_thread(self._store.close)
-        self._thread.shutdown()
+            await self._store.close()
 
-    def _wake(self, store: Store) -> None:
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.create_task(self._work(store))
+    async def _take_turn(self, leases: Leases, key: bytes, until: float) -> bytes | None:
+        loop, pause = asyncio.get_running_loop(), _FIRST_LOOK_S
+        while True:
+            # claimed before it is looked for: whoever had the turn wrote the value before giving it up
+            is_ours = await leases.claim(key)
+            if found := await self.get_many([key]):
+                return found[key]
+            if is_ours or loop.time() + pause >= until:
+                return None
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LAST_LOOK_S)
 
-    async def _work(self, store: Store) -> None:
-        """Carry batches to the store until nothing is left; readers go first, as they are waited for."""
-        while self._wanted or self._unsaved:
-            if self._wanted:
-                asked, self._wanted = self._wanted, {}
-                sealed = await self._in_thread(store.get_many, list(asked)) or {}
-                for key, future in asked.items():
-                    self._answer(key, future, sealed.get(key))
-            if self._unsaved:
-                values, self._unsaved = self._unsaved, {}
-                await self._in_thread(store.put_many, {k: seal(k, v) for k, v in values.items()})
+    async def _read(self, keys: list[bytes]) -> dict[bytes, bytes]:
+        sealed: dict[bytes, bytes] = {}
+        if self._store is not None:
+            with self._watched("read"):
+                sealed = await self._store.get_many(keys)
+        values: dict[bytes, bytes] = {}
+        for key in keys:
+            value = unseal(key, sealed[key]) if key in sealed else None
+            if key in sealed and value is None:
+                log.warning("a cached verdict was damaged and is judged again (key %s…)", key.hex()[:12])
+            # a newer one may have been put while the store was being read
+            value = self._recent.get(key, value)
+            if value is not None:
+                self._recent[key] = values[key] = value
+        return values
 
-    def _answer(self, key: bytes, future: asyncio.Future[bytes | None], sealed: bytes | None) -> None:
-        value = None if sealed is None else unseal(key, sealed)
-        if sealed is not None and value is None:
-            log.warning("a cached verdict was damaged and is judged again (key %s…)", key.hex()[:12])
-        # a newer one may have been put while the store was being read
-        value = self._recent.get(key, value)
-        if value is not None:
-            self._recent[key] = value
-        future.set_result(value)
+    def _wake(self) -> None:
+        if self._saver is None or self._saver.done():
+            self._saver = asyncio.create_task(self._save())
 
-    async def _in_thread(self, call: Callable[..., T], *args: object) -> T | None:
-        """Result of a call to the store, or None when it failed: a cache may forget, never stop a verdict."""
-        loop = asyncio.get_running_loop()
+    async def _save(self) -> None:
+        """Write what was put, then end the turns in which it was: whoever is next finds it."""
+        while self._unsaved or self._ended:
+            values, self._unsaved = self._unsaved, {}
+            ended, self._ended = self._ended, []
+            if values and self._store is not None:
+                self._lost += len(values)
+                with self._watched("written"):
+                    await self._store.put_many({key: seal(key, value) for key, value in values.items()})
+                    self._lost -= len(values)
+            if self._leases is not None:
+                self._leases.release(ended)
+
+    @contextmanager
+    def _watched(self, what: Literal["read", "written"]) -> Iterator[None]:
+        """Keep a failure of the store from the caller, as a cache may forget but never stop a verdict.
+
+        That it fails, and that it works again, is logged once. A store that is down is one fault, whatever
+        was wanted of it; one that refuses to be written may still be read.
+        """
         try:
-            result = await loop.run_in_executor(self._thread, call, *args)
+            yield
         except Exception as error:
-            if self._fault is None:
-                log.exception("the cache's store fails; verdicts are not kept until it works again")
-            self._fault = f"{type(error).__name__}: {error}"
-            return None
-        if self._fault is not None:
-            log.warning("the cache's store works again")
-            self._fault = None
-        return result
+            fault = "reached" if isinstance(error, StoreDown) else what
+            message = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
+            if fault not in self._faults:
+                log.error("the cache cannot be %s, and verdicts are made without it: %s", fault, message)  # noqa: TRY400
+            self._faults[fault] = message
+        else:
+            for fault in ("reached", what):
+                if self._faults.pop(fault, None) is not None:
+                    log.warning("the cache can be %s again", fault)

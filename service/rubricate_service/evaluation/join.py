@@ -9,7 +9,7 @@ from typing import Any
 
 from rubricate_service.importers import ImportedGroup, Importer
 from rubricate_service.importers.files import FileError, read_rows
-from rubricate_service.importers.group import row_id
+from rubricate_service.importers.group import conversation, row_id
 from rubricate_service.importers.node import Node, RowFault
 from rubricate_service.normalise import prompt_text
 
@@ -45,8 +45,8 @@ class _Answer:
 def join(format: str, responses: Path, data: Path | None) -> Joined:
     """Read both files and join them; without `data` the rows of `responses` carry prompts themselves.
 
-    A prompt takes the response with its key (`key` or `id`), else the one with its prompt, else the one
-    with its prompt stripped, as IFBench's own evaluator looks them up.
+    A response that says its prompt belongs to that prompt, given as it is or stripped (as IFBench's own
+    evaluator looks them up); any other belongs to the prompt of its `key` or `id`.
 
     Raises:
         EvaluationError: A row cannot be read, or a prompt has two responses.
@@ -59,7 +59,7 @@ def join(format: str, responses: Path, data: Path | None) -> Joined:
     items = []
     for _, group, row in _imported(format, data):
         prompt = prompt_text(group.prompt)
-        answer = by_key.get(group.id) or by_prompt.get(prompt) or by_prompt.get(prompt.strip())
+        answer = by_prompt.get(prompt) or by_prompt.get(prompt.strip()) or by_key.get(group.id)
         if answer is not None:
             answer.used = True
         items.append(Item(group, row, None if answer is None else answer.text))
@@ -81,10 +81,7 @@ def _imported(format: str, source: Path) -> Iterator[tuple[int, ImportedGroup, d
     for number, row in _rows(source):
         group = importer.take(number, row)
         if group is None:
-            fault = importer.errors[0]
-            raise EvaluationError(
-                f"{source}, row {number}: {fault.path}: {fault.message}".replace(": :", ":")
-            )
+            raise EvaluationError(f"{source}, {importer.errors[0]}")
         yield number, group, row
 
 
@@ -104,12 +101,12 @@ def _answers(source: Path) -> tuple[dict[str, _Answer], dict[str, _Answer], list
             node = Node(row)
             text, key, prompt = node.get("response"), row_id(node), node.get("prompt")
             answer = _Answer(number, None if text is None else text.string())
-            if key is None and prompt is None:
-                raise node.fault("has neither `key`, `id` nor `prompt`")
-            if key is not None:
+            if prompt is not None:  # first: a file's own running numbers may look like keys
+                _put(by_prompt, prompt_text(conversation(prompt).prompt), answer, source)
+            elif key is not None:
                 _put(by_key, key, answer, source)
-            if prompt is not None:
-                _put(by_prompt, prompt.string(), answer, source)
+            else:
+                raise node.fault("has neither `key`, `id` nor `prompt`")
         except RowFault as fault:
             raise EvaluationError(f"{source}, row {number}: {fault}") from None
         answers.append(answer)

@@ -93,4 +93,4 @@ def _print_list(console: Console, title: str, items: list[Any]) -> None:
         return
     more = f"\n  and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
     shown = "".join(f"\n  {item}" for item in items[:_SHOWN])
-    console.print(f"{len(items)} {title}:{shown}{more}", markup=False, highlight=False)
+    console.print(f"{len(items)} {title}:{shown}{more}", markup=False, highlight=False, soft_wrap=True)

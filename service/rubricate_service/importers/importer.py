@@ -20,6 +20,9 @@ class ImportFault(BaseModel):
     path: str
     message: str
 
+    def __str__(self) -> str:
+        return f"row {self.row}: {self.path}{': ' if self.path else ''}{self.message}"
+
 
 class Hint(BaseModel):
     """Options of `POST /v1/score` that come nearest to how the source scores `rows` of the rows."""

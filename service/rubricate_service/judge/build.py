@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from rubricate_service.cache import Cache
-from rubricate_service.cache.store import LmdbStore
+from rubricate_service.cache.build import build_cache
 from rubricate_service.judge.embedded import EmbeddedEngine
 from rubricate_service.judge.engine import Engine
 from rubricate_service.judge.http import HttpEngine
@@ -30,7 +27,7 @@ def build_judge(settings: Settings) -> Judge | None:
         engine = HttpEngine(settings.judge, settings.judge_model, key.get_secret_value() if key else None)
     return Judge(
         engine,
-        Cache(LmdbStore(Path(settings.cache))),
+        build_cache(settings),
         secret=delimiter_key(settings),
         concurrency=settings.judge_concurrency,
     )

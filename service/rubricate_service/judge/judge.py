@@ -149,24 +149,35 @@ class Judge:
         """What all who wait for this question are told."""
         try:
             passport = await self._persist(flight, lambda: self._identified(flight.deadline))
-            asked = passport.current
-            key = self._key(asked, question)
-            if mode == "use" and (found := await self.cache.get_many([key])):
-                return Reading.from_bytes(found[key]), True
-            if self._slots.locked():
-                flight.trouble = JudgeFailure("timeout", "others were ahead of this question at the judge")
-            messages = self.messages(question)
-            async with self._slots:  # kept through pauses, so that an overloaded engine is not asked by more
-                flight.trouble = None
-                reading, answered = await self._persist(
-                    flight, lambda: self._attempt(passport, messages, flight.deadline, usage)
-                )
+            if mode != "use":
+                return await self._ask_engine(passport, question, mode, usage, flight), False
+            # half of the time is kept for asking oneself when another replica does not get there
+            until = (_now() + flight.deadline) / 2
+            while True:
+                async with self.cache.turn(self._key(passport.current, question), until) as known:
+                    if known is not None:
+                        return Reading.from_bytes(known), True
+                    if not await passport.recall():
+                        return await self._ask_engine(passport, question, mode, usage, flight), False
+                # another replica has learned meanwhile who the judge is, and keeps its verdicts under that
         except JudgeFailure as failure:
             return failure
+
+    async def _ask_engine(
+        self, passport: Passport, question: Question, mode: CacheMode, usage: Usage, flight: Flight[_Outcome]
+    ) -> Reading:
+        """What the engine says, kept unless the cache is off."""
+        if self._slots.locked():
+            flight.trouble = JudgeFailure("timeout", "others were ahead of this question at the judge")
+        messages = self.messages(question)
+        async with self._slots:  # kept through pauses, so that an overloaded engine is not asked by more
+            flight.trouble = None
+            reading, answered = await self._persist(
+                flight, lambda: self._attempt(passport, messages, flight.deadline, usage)
+            )
         if mode != "off":
-            key = key if answered == asked else self._key(answered, question)
-            self.cache.put_many({key: reading.to_bytes()})
-        return reading, False
+            self.cache.put_many({self._key(answered, question): reading.to_bytes()})
+        return reading
 
     async def _identified(self, deadline: float) -> Passport:
         if self._passport is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from rubricate_service.judge.engine import LABELS, SAMPLING, Identity
 from rubricate_service.judge.question import Question
 
-_VERSION = "1"  # of the rules that no part below names: how texts are cleaned, how answers are read
+_VERSION = "2"  # of the rules that no part below names: how texts are cleaned, how answers are read
 _SAMPLING = repr(sorted(SAMPLING.items()))
 _SCALE = repr(sorted(LABELS.items()))
 
@@ -39,6 +39,7 @@ def cache_key(identity: Identity, template_digest: str, question: Question) -> b
             question.response,
             question.criterion,
             question.reference,
+            question.tenant,
             *(text for turn in question.prompt for text in turn),
         )
     )

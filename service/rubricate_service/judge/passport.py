@@ -41,9 +41,22 @@ class Passport:
         """
         identity = await engine.identify(deadline)
         log.info("the judge is %s (%s)", identity.model, identity.fingerprint)
-        key = _memory_key(identity)
-        remembered = (await cache.get_many([key])).get(key)
-        return cls(identity, None if remembered is None else remembered.decode(), cache)
+        passport = cls(identity, None, cache)
+        await passport.recall()
+        return passport
+
+    async def recall(self) -> bool:
+        """Take over the ``system_fingerprint`` that the cache remembers; says whether one became known so.
+
+        Nothing is looked for when there is one already: an answer's is newer.
+        """
+        if self._system_fingerprint is None:
+            key = _memory_key(self.first)
+            remembered = (await self._cache.get_many([key])).get(key)
+            if remembered is not None and self._system_fingerprint is None:
+                self._stamp(remembered.decode())
+                return True
+        return False
 
     def confirm(self, completion: Completion) -> Identity:
         """The identity that gave this completion; a new ``system_fingerprint`` becomes part of it.

@@ -19,10 +19,10 @@ async def livez() -> dict[str, Any]:
 
 @router.get("/readyz", summary="Is the service ready for work?")
 async def readyz(request: Request) -> Response:
-    """200 when the check workers run; a judge that does not answer is named, and does not make it 503.
+    """200 when the check workers run; a judge or cache that fails is named, and does not make it 503.
 
     Checks are decided without the judge, and what the judge cannot decide is `failed`, so a service
-    without its judge is degraded and still of use.
+    without its judge is degraded and still of use. Without its cache it asks the judge again.
     """
     engine = request.app.state.engine
     pool, judge = engine.pool, engine.judge
@@ -34,7 +34,9 @@ async def readyz(request: Request) -> Response:
             "restarts": pool.restarts,
         },
         "judge": await judge.status() if judge else {"status": "none", "reason": "no judge is configured"},
-        "cache": judge.cache.status() if judge else {"status": "none", "reason": "no judge is configured"},
+        "cache": await judge.cache.status()
+        if judge
+        else {"status": "none", "reason": "no judge is configured"},
     }
     ready = parts["workers"]["status"] == "ok"
     healthy = ready and all(part["status"] in ("ok", "none") for part in parts.values())

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from rubricate_service.importers import AUTO, FORMATS, Hint, ImportedGroup, Importer, ImportFault
+from rubricate_service.importers import AUTO, FORMATS, ImportedGroup, Importer, ImportFault
 from rubricate_service.routes.body import body_schema, read_body
 
 router = APIRouter(tags=["data sets"])
@@ -31,11 +31,10 @@ class ImportRequest(BaseModel):
 
 
 class ImportAnswer(BaseModel):
-    """Groups in the rows' order, why other rows are missing, and how the source would score these."""
+    """Groups in the rows' order, and why other rows are missing."""
 
     groups: list[ImportedGroup]
     errors: list[ImportFault]
-    hints: list[Hint]
 
 
 def _import(body: ImportRequest) -> bytes:
@@ -43,7 +42,7 @@ def _import(body: ImportRequest) -> bytes:
     groups = [
         group for number, row in enumerate(body.rows) if (group := importer.take(number, row)) is not None
     ]
-    answer = ImportAnswer(groups=groups, errors=importer.errors, hints=importer.hints)
+    answer = ImportAnswer(groups=groups, errors=importer.errors)
     return answer.model_dump_json(exclude_unset=True).encode()
 
 
@@ -56,7 +55,7 @@ def _import(body: ImportRequest) -> bytes:
 async def import_rows(request: Request) -> Response:
     """Turn rows of published data sets into groups; a row that cannot be imported says why.
 
-    `hints` has, for each format met, the options of `POST /v1/score` that come nearest to how the
+    `docs/importing.md` has, for each format, the options of `POST /v1/score` that come nearest to how the
     source scores its rows.
     """
     body = await read_body(request, ImportRequest)

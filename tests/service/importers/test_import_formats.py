@@ -10,9 +10,8 @@ import pytest
 
 from rubricate_service.importers import FORMATS, Importer
 
-CASES = [
-    json.loads(line) for line in (Path(__file__).parent / "data" / "formats.jsonl").read_text().splitlines()
-]
+TABLE = Path(__file__).parent / "data" / "formats.jsonl"
+CASES = [json.loads(line) for line in TABLE.read_text().splitlines()]
 COMMA = {"check": "punctuation:no_comma"}
 
 

@@ -42,7 +42,7 @@ def test_the_route_imports_and_reports(client: TestClient) -> None:
     assert answer["groups"] == [GROUP, {**GROUP, "id": "1#2"}]
     (error,) = answer["errors"]
     assert (error["row"], error["path"]) == (1, "")
-    assert answer["hints"] == [{"format": "ifeval", "options": OPTIONS, "rows": 2}]
+    assert answer.keys() == {"groups", "errors"}
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,7 @@ def test_numbers_that_are_too_large_do_not_break_the_answer(client: TestClient, 
 def test_what_was_imported_scores_once_it_has_responses(client: TestClient) -> None:
     answer = client.post("/v1/import", json={"rows": [ROW]}).json()
     groups = [{**group, "responses": ["Old wood.", "Old, grey wood."]} for group in answer["groups"]]
-    scored = client.post(
-        "/v1/score", json={"groups": groups, "options": answer["hints"][0]["options"]}
-    ).json()
+    scored = client.post("/v1/score", json={"groups": groups, "options": OPTIONS}).json()
     assert [response["reward"] for response in scored["groups"][0]["responses"]] == [1.0, 0.0]
 
 
