@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from . import language, punkt, segment
 from .check import Check, Span
@@ -16,8 +15,7 @@ _UPSTREAM_LOOPS = frozenset({"ifeval", "ifbench", "ifbench@2025", "iftrain"})
 """Suites that upstream reads in IFEval's loops: blank responses fail unseen, and there is a loose mode."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a check says of a response.
 
     Attributes:
@@ -77,7 +75,7 @@ def evaluate(
             reason=f"the response is {reason}",
             parsed=check.parsed,
         )
-    return Verdict(holds, observed, check.required, variant=variant, evidence=evidence, parsed=check.parsed)
+    return Verdict(holds, observed, check.required, None, variant, evidence, check.parsed)
 
 
 def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:

@@ -15,13 +15,17 @@ from .errors import MissingData
 
 __all__ = ["detect", "detector", "rules_out"]
 
-WITHOUT_LATIN = frozenset({"ar", "fa", "hi", "ja", "ko", "mr", "ne", "ur", "zh-cn", "zh-tw"})
-"""Languages whose profiles hold no n-gram with a Latin letter."""
+OUTDONE = frozenset(
+    {"ar", "bn", "fa", "gu", "hi", "ja", "kn", "ko", "mr", "ne", "ta", "th", "ur", "zh-cn", "zh-tw"}
+)
+"""Languages whose profiles hold ASCII n-grams all less often than one other language's, or none at all."""
 
 _LONGEST = 10_000
 """Characters that langdetect reads."""
 
 _LOWER_CASE = re.compile("[a-z]")
+_ASCII = bytes(range(128))
+_PUNCTUATION = re.compile(rb"(?:\xe2(?:\x80[\x80-\xbf]|\x81[\x80-\xaf]))*")  # U+2000-206F, in UTF-8
 _BETWEEN_LETTERS = re.compile(r"\*(?<=[A-Za-z]\*)\**[A-Za-z]")  # an asterisk first is found fastest
 
 
@@ -89,14 +93,28 @@ def _without_idle_asterisks(text: str) -> str:
 def rules_out(text: str, code: str) -> bool:
     """Whether a text is certainly not in a language, seen without detecting it.
 
-    The profiles of `WITHOUT_LATIN` hold no n-gram with a Latin letter. Each draw from an ASCII text is
-    one, and one that another profile knows, so they fall behind whatever is drawn.
+    langdetect multiplies the frequencies of n-grams that it draws from the text. Where it sees ASCII
+    letters only, each factor of a language in `OUTDONE` is below that of the language that outdoes it,
+    or it is the least possible while another language knows the n-gram: it falls behind whatever is drawn.
     """
     return (
-        code in WITHOUT_LATIN
-        and text.isascii()
+        code in OUTDONE
         and _LOWER_CASE.search(text, 0, _LONGEST) is not None
         and not _has_addresses(text)
+        and (text.isascii() or _is_ascii_but_for_punctuation(text))
+    )
+
+
+def _is_ascii_but_for_punctuation(text: str) -> bool:
+    """Whether what is not ASCII is a dash, quote or the like, which langdetect reads as a space.
+
+    Where such characters are more than twice as many as letters, it would not read the letters.
+    """
+    others = text.encode(errors="surrogatepass").translate(None, _ASCII)
+    return (
+        len(text) <= _LONGEST
+        and sum(map(text.count, "aeiou")) * 2 >= len(others) // 3
+        and _PUNCTUATION.fullmatch(others) is not None
     )
 
 

@@ -1,9 +1,11 @@
-"""A bounded memo for small facts about small strings."""
+"""What is computed once: small facts about small strings, and facts of one object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, Generic, TypeVar, overload
+
+__all__ = ["Memo", "lazy"]
 
 V = TypeVar("V")
 
@@ -28,4 +30,29 @@ class Memo(dict[str, V]):
             if len(self) >= self._limit:
                 self.clear()
             self[key] = value
+        return value
+
+
+class lazy(Generic[V]):  # noqa: N801 - a decorator, as `property` is
+    """`functools.cached_property` without the lock, which in Python 3.11 takes longer than many an analysis.
+
+    Two threads may both compute a value; either is right.
+    """
+
+    def __init__(self, compute: Callable[[Any], V]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[V]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> V: ...
+    def __get__(self, instance: object | None, owner: type) -> lazy[V] | V:
+        if instance is None:
+            return self
+        # found there from now on, before this descriptor is asked
+        value = instance.__dict__[self._name] = self._compute(instance)
         return value

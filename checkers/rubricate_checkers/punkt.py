@@ -95,15 +95,18 @@ def _packaged_parameters() -> ModuleType:
     )
 
 
-def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
-    """Each place where a sentence may end, with the start of the word before it.
+def _breaks(text: str) -> Spans:
+    """Each sentence break as (end of the sentence, start of the next one).
 
     Two quirks are nltk's: whitespace that opens the text does not start a word, and of candidates that
     share a word only the last is asked.
     """
-    found: list[tuple[int, re.Match[str]]] = []
+    decider = load()
+    doubtful, contexts = decider.doubtful, decider.contexts
     rare = [mark for mark in "\t\r\v\f" if mark in text]
+    breaks: Spans = []
     word_start = word_end = 0  # of the candidate before
+    is_break = False  # as was the candidate before
     for match in _CANDIDATE.finditer(text):
         place = match.start()
         space = text.rfind(" ", word_end, place)
@@ -114,28 +117,16 @@ def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
             space = max(space, *(text.rfind(mark, word_end, place) for mark in rare))
         if space > word_end:
             word_start = space + 1
-        elif word_start < word_end:
-            found.pop()
+        elif word_start < word_end and is_break:
+            breaks.pop()
         word_end = place
-        found.append((word_start, match))
-    return found
-
-
-def _breaks(text: str) -> Spans:
-    """Each sentence break as (end of the sentence, start of the next one)."""
-    decider = load()
-    doubtful, contexts = decider.doubtful, decider.contexts
-    breaks: Spans = []
-    for word_start, match in _candidates(text):
-        place = match.start()
+        is_break = True
         if text[place] == ".":  # the other marks always end a sentence
             word = text[word_start:place].lstrip(_OPENERS)
-            if (len(word) < 2 or not word.isalpha() or word.lower() in doubtful) and not contexts[
-                _context(text, word_start, match)
-            ]:
-                continue
-        next_start = match.start(1)
-        breaks.append((place + 1, next_start if next_start >= 0 else place + 1))
+            if len(word) < 2 or not word.isalpha() or word.lower() in doubtful:
+                is_break = contexts[_context(text, word_start, match)]
+        if is_break:
+            breaks.append((place + 1, max(match.start(1), place + 1)))
     return breaks
 
 

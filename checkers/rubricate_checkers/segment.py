@@ -20,16 +20,16 @@ from .memo import Memo
 __all__ = ["count_words", "tokens", "uppercase_tokens"]
 
 _WORD = re.compile(r"\w+")
-_NOT_WORD_TO_SPACE = bytes(
-    c if c > 127 or chr(c).isalnum() or c == ord("_") else ord(" ") for c in range(256)
-)
+_IS_WORD = [c > 127 or chr(c).isalnum() or c == ord("_") for c in range(256)]
+_NOT_WORD_TO_SPACE = bytes(c if is_word else ord(" ") for c, is_word in enumerate(_IS_WORD))
+_WORD_TO_A = bytes(ord("a") if is_word else ord(" ") for is_word in _IS_WORD)
 
 
 def count_words(text: str) -> int:
     r"""Number of `\w+` matches: `don't` is two, `a_b` is one, a run of Chinese is one."""
-    pieces = text.encode(errors="surrogatepass").translate(_NOT_WORD_TO_SPACE).split()
     if text.isascii():
-        return len(pieces)
+        return (b" " + text.encode().translate(_WORD_TO_A)).count(b" a")
+    pieces = text.encode(errors="surrogatepass").translate(_NOT_WORD_TO_SPACE).split()
     other = (piece.decode(errors="surrogatepass") for piece in filterfalse(bytes.isascii, pieces))
     return len(pieces) + sum(len(_WORD.findall(piece)) - 1 for piece in other)
 
@@ -164,14 +164,22 @@ def _side(sentence: str, place: int) -> str:
 _INNER_BREAK = re.compile(r"""[.?!][)";}\]*:@'({\[!?]""")
 
 
+def _has_one_capital_in_front(word: str) -> bool:
+    # at most, and with a small letter behind: only `Dn't` parts the two
+    tail = word[1:]
+    return tail.islower() and tail[0].islower() and tail[1:2] != "'"
+
+
 def _uppercase_of_chunk(chunk: str) -> int:
     """Number of upper case tokens in a chunk, or `_DEPENDS` where its surroundings change it."""
+    if _has_one_capital_in_front(chunk):
+        return 0
     word = chunk.strip(_MARKS)  # marks have no case, whichever token they go to
-    if word.isalnum() and not _CONTRACTION.fullmatch(word):
+    if word.isalnum() and not (
+        word.lower() in _CONTRACTED if word.isascii() else _CONTRACTION.fullmatch(word)
+    ):
         return int(word.isupper())
-    if word[1:2].islower() and word[1:].islower() and word[2:3] != "'":
-        return 0  # a capital at most in front, and only `Dn't` parts it from the small letter behind
-    if not any(map(str.isupper, word)):
+    if _has_one_capital_in_front(word) or not any(map(str.isupper, word)):
         return 0
     if "'" not in chunk and not _CONTRACTION.search(chunk):
         # The final period and closers that may part from it have no case; only a digit glues a colon.
@@ -189,6 +197,7 @@ def _count_upper(found: tuple[str, ...]) -> int:
     return sum(map(str.isupper, found))
 
 
+_CONTRACTED = frozenset({"cannot", "gimme", "gonna", "gotta", "lemme", "wanna"})
 _ALL_SIDES = tuple(before + after for before, after in product(_SIDES, repeat=2))
 _INSIDE_AND_LAST = ("11", "10")
 _DEPENDS = 1 << 40  # more than any text has, so that a sum tells whether one was in it

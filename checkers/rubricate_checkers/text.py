@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 from . import language, loose, punkt, segment
+from .memo import lazy
 
 __all__ = ["Text"]
 
@@ -30,17 +30,17 @@ class Text:
     raw: str
     prompt: str = ""
 
-    @cached_property
+    @lazy
     def blank(self) -> bool:
         """Whether there is nothing but whitespace."""
         return not self.raw.strip()
 
-    @cached_property
+    @lazy
     def lower(self) -> str:
         """The response in lower case."""
         return self.raw.lower()
 
-    @cached_property
+    @lazy
     def ascii_lower(self) -> str | None:
         """`lower` where an ASCII string occurs in it exactly where `re.IGNORECASE` finds it, else None.
 
@@ -50,33 +50,33 @@ class Text:
             return None
         return self.lower
 
-    @cached_property
+    @lazy
     def word_count(self) -> int:
         r"""Number of `\w+` matches."""
         return segment.count_words(self.raw)
 
-    @cached_property
+    @lazy
     def sentence_spans(self) -> list[tuple[int, int]]:
         """(start, end) of each Punkt sentence, in code points."""
         return punkt.sentence_spans(self.raw)
 
-    @cached_property
+    @lazy
     def sentences(self) -> tuple[str, ...]:
         """Sentences as `nltk.sent_tokenize` cuts them."""
         return tuple(self.raw[start:end] for start, end in self.sentence_spans)
 
-    @cached_property
+    @lazy
     def tokens(self) -> tuple[str, ...]:
         """Tokens as `nltk.word_tokenize` cuts them."""
         return segment.tokens(self.raw, self.sentence_spans)
 
-    @cached_property
+    @lazy
     def uppercase_tokens(self) -> int:
         """Number of tokens that are upper case, found without cutting them where possible."""
         count = segment.uppercase_tokens(self.raw)
         return sum(map(str.isupper, self.tokens)) if count is None else count
 
-    @cached_property
+    @lazy
     def language(self) -> str | None:
         """Code that langdetect gives; None where it finds no features (no letters of any language)."""
         return language.detect(self.raw)
@@ -90,16 +90,32 @@ class Text:
         Returns:
             Its answer.
         """
-        if compute not in self._views:
-            self._views[compute] = compute(self.raw)
-        found: T = self._views[compute]
+        views = self._views
+        if compute not in views:
+            views[compute] = compute(self.raw)
+        found: T = views[compute]
         return found
 
-    @cached_property
-    def _views(self) -> dict[Callable[[str], Any], Any]:
+    def once(self, compute: Callable[[Text], T]) -> T:
+        """What a check finds in the response, computed once for all that it says of it.
+
+        Args:
+            compute: A method of the check or of what it holds; it is the key, as in `view`.
+
+        Returns:
+            Its answer.
+        """
+        views = self._views
+        if compute not in views:
+            views[compute] = compute(self)
+        found: T = views[compute]
+        return found
+
+    @lazy
+    def _views(self) -> dict[Callable[..., Any], Any]:
         return {}
 
-    @cached_property
+    @lazy
     def _others(self) -> tuple[Text | None, ...]:
         # None stands for this very object: a reference to it would keep it alive in a cycle
         texts: dict[str, Text | None] = {self.raw: None}
@@ -115,7 +131,7 @@ class Text:
         others = (text or self for text in self._others)
         return tuple(zip(loose.VARIANTS, (self, *others), strict=True))
 
-    @cached_property
+    @lazy
     def revisions(self) -> tuple[tuple[str, Text], ...]:
         """The variants that are neither blank, nor this text, nor equal to an earlier one."""
         first_names: dict[Text, str] = {self: ""}

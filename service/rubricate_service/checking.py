@@ -131,7 +131,7 @@ def _verdict(plan: RubricPlan, answer: Answer, outcome: Outcome, explain: bool) 
     if outcome.kind == "too_slow":
         if not check.raw_regex:
             return scored(0.0, False, reason=f"text too slow to check: {outcome.message}")
-        message = f"{outcome.message}; its pattern, which the rubric supplies, is the likely cause"
+        message = f"{outcome.message}; what the rubric supplies (a pattern, a rule) is the likely cause"
         return failed("timeout", message, plan.path)
     return failed(outcome.kind, outcome.message, plan.path)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +41,7 @@ def rule(body: str) -> str:
     ],
 )
 def test_what_is_no_rule(source: str, message: str) -> None:
-    with pytest.raises(ValueError, match="must|is") as caught:
+    with pytest.raises(ValueError, match=r"must|is") as caught:
         compile_rule(source, "evaluate", 1)
     assert message in str(caught.value)
 
@@ -74,9 +76,11 @@ def test_signatures_that_can_be_called(signature: str) -> None:
         ("async def g():\n    return 1\nreturn g() is None", "async functions"),
         ("class A(dict):\n    pass\nreturn A() == {}", "classes with bases"),
         ("class A:\n    def __len__(self):\n        return 1\nreturn len(A()) == 1", "__len__ in a class"),
-        ("class A:\n    @staticmethod\n    def f():\n        return 1\nreturn A.f() == 1", "decorated methods"),
+        ("class A:\n    @staticmethod\n    def f():\n        pass\nreturn A.f()", "decorated methods"),
         ("from math import *\nreturn sqrt(4) == 2", "import *"),
         ("return (5).bit_length() == 3", "bit_length"),
+        ("return list(map(str.format_map, [response], [{}])) == []", "format_map"),
+        ("return int.from_bytes(b'a', 'big') == 97", "from_bytes"),
         ("return re.search('(a)', response).lastindex == 1", "lastindex"),
         ("import string\nreturn string.capwords(response) == response", "capwords of string"),
         ("return any((n := c) == 'x' for c in response)", ":= within any()"),
@@ -120,9 +124,9 @@ def test_what_is_refused_when_a_rule_runs(body: str, named: str, swallowed: bool
         ("return 'yes'", "a value of type str"),
         ("return 1.0", "a value of type float"),
         ("return [True]", "a value of type list"),
-        ("return re.search('t', response)", "a value of type re.Match"),
+        ("return re.search('t', response)", "a value of type Match"),
         ("while True:\n    pass", "ran longer than 1 s"),
-        ("try:\n    while True:\n        pass\nexcept BaseException:\n    return True", "ran longer than 1 s"),
+        ("try:\n    while True:\n        pass\nexcept BaseException:\n    return 1", "longer than 1 s"),
         ("return len('a' * 10**9) > 5", "more than 64 MiB of memory"),
         ("x = []\nwhile True:\n    x.append(response * 1000)", "limit|more than 64 MiB|longer than 1 s"),
         ("def f(n):\n    return f(n + 1)\nreturn f(0)", "raised RecursionError"),
@@ -140,9 +144,10 @@ def test_a_pattern_that_backtracks_for_ever_ends(pattern: str) -> None:
     started = time.monotonic()
     body = f"return re.search({pattern!r}, response) is not None"
     try:
-        assert evaluate(rule(body), "a" * 5_000 + "!") is False
+        answer = str(evaluate(rule(body), "a" * 5_000 + "!"))
     except (RuleError, UnsupportedRule) as error:
-        assert "1 s" in str(error) or "on this text" in str(error)
+        answer = str(error)
+    assert re.search(r"False|longer than 1 s|on this text", answer)
     assert time.monotonic() - started < 4
 
 
@@ -206,17 +211,13 @@ def test_the_sandbox_ends_with_its_process() -> None:
 def _runs(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_a_forked_process_gets_a_sandbox_of_its_own() -> None:
-    ready = compile_rule("def evaluate(r):\n    return 'tide' in r", "evaluate", 1)
-    assert run_rule(ready, "tide")
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if run_rule(ready, "the tide") else 1)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert not run_rule(ready, "nothing")
+def test_a_fork_after_the_first_rule_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert evaluate("def evaluate(r):\n    return True", "before")
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(RuntimeError, match="forked after a rule had run"):
+        evaluate("def evaluate(r):\n    return True", "after")

@@ -648,6 +648,89 @@ BODIES = {
     "isinstance of several": r"""
         return isinstance(response or None, (str, bytes)) and type(response) is str and not isinstance(1.5, int)
     """,
+    "bound count in map": r"""
+        return sum(map(response.count, 'aeiouAEIOU')) > 25
+    """,
+    "common to two Counters": r"""
+        from collections import Counter
+        both = Counter(response.lower().split()) & Counter('the tide is'.split())
+        return sum(both.values()) >= 2 and isinstance(both, dict)
+    """,
+    "namedtuple": r"""
+        from collections import namedtuple
+        Size = namedtuple('Size', 'chars words')
+        size = Size(len(response), words=len(response.split()))
+        return size.chars > 5 * size[1] and size._asdict()['words'] > 3
+    """,
+    "dataclass": r"""
+        from dataclasses import dataclass
+        @dataclass
+        class Size:
+            count: int
+            title: str = 'x'
+        return Size(len(response)).count > 70 and Size(1).title == 'x'
+    """,
+    "guarded cases": r"""
+        marks = 0
+        for char in response:
+            match char:
+                case '.' | '!' | '?':
+                    marks += 1
+                case _ if char.isdigit():
+                    marks += 2
+        return marks > 5
+    """,
+    "named group in a template": r"""
+        import re
+        return re.sub(r'(?P<w>\w+)', r'<\g<w>>', response).count('<') > 15
+    """,
+    "dollar in a template": r"""
+        import re
+        return re.sub('a', r'$1\\', response).count('$1') > 2
+    """,
+    "fullmatch tries every branch": r"""
+        import re
+        return any(re.fullmatch('r|ro|row|li|life', w) for w in response.split())
+    """,
+    "lines by an empty pattern": r"""
+        import re
+        return len(re.findall(r'(?m)^.*$', response)) > 4
+    """,
+    "quoted by either mark": r"""
+        import re
+        return bool(re.search(r'(?P<q>["\'])(\w+)(?P=q)', response))
+    """,
+    "readability": r"""
+        import re
+        def syllables(word):
+            found = len(re.findall(r'[aeiouy]+', word.lower()))
+            return max(1, found - word.endswith('e'))
+        return sum(syllables(w) for w in re.findall(r'[a-zA-Z]+', response)) > 25
+    """,
+    "brackets are closed": r"""
+        stack = []
+        pairs = {')': '(', ']': '[', '}': '{'}
+        for char in response:
+            if char in pairs.values():
+                stack.append(char)
+            elif char in pairs and (not stack or stack.pop() != pairs[char]):
+                return False
+        return not stack and '(' in response
+    """,
+    "numbers in range": r"""
+        import re
+        try:
+            return max(int(x) for x in re.findall(r'\d+', response)) > 100
+        except ValueError:
+            return False
+    """,
+    "may divide by nothing": r"""
+        words = response.split()
+        return round(sum(len(w) for w in words) / len(words), 1) >= 4.5
+    """,
+    "may index nothing": r"""
+        return response[0].isupper() and response[-1] in '.!?'
+    """,
 }
 
 TOP = '''"""A rule of a data set."""
@@ -677,7 +760,7 @@ def rule(body: str) -> str:
 
 def by_cpython(source: str, instruction: str, response: str) -> Any:
     """What CPython's function returns, or the exception that it raises."""
-    namespace: dict[str, Any] = {"__name__": "rule"}
+    namespace: dict[str, Any] = {"__name__": __name__}  # of a module that exists, as dataclasses want it
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         exec(compile(source, "rule", "exec"), namespace)

@@ -6,7 +6,7 @@ expressions are translated (`regex`), a few functions are replaced (`prelude`), 
 differ is refused by name (`offered`): better no verdict than one that CPython would not give.
 """
 
-from .rewrite import Rule, compile_rule
+from .compiled import Rule, compile_rule
 from .run import run_rule
 
 __all__ = ["Rule", "compile_rule", "run_rule"]

@@ -1,5 +1,7 @@
 """The names in a rule's source."""
 
+# ruff: noqa: D102
+# The methods are called by ast, by the name of the node.
 from __future__ import annotations
 
 import ast

@@ -64,9 +64,37 @@ def translate(pattern: str, flags: int) -> tuple[str, str, bool]:
         return "error", str(error), False
     except RecursionError:
         return "gap", "a pattern that is nested too deeply", False
+    return "ok", written, _is_successive(parsed, flags)
+
+
+def _is_successive(parsed: Any, flags: int) -> bool:
+    """Whether no match of nothing can follow right after a match of something, where the engine has none."""
     shortest, longest = parsed.getwidth()
-    anchored = parsed[:1] and parsed[0] == (c.AT, c.AT_BEGINNING) and not flags & re.MULTILINE
-    return "ok", written, bool(shortest > 0 or longest == 0 or anchored)
+    if shortest > 0 or longest == 0:
+        return True
+    if not parsed[:1] or parsed[0] != (c.AT, c.AT_BEGINNING):
+        return False
+    # the next match is on a later line
+    return not flags & re.MULTILINE or not _may_take_line_feed(parsed, flags)
+
+
+def _may_take_line_feed(items: Any, flags: int) -> bool:
+    for op, value in items:
+        if op in _SUFFIX:
+            may = _may_take_line_feed(value[2], flags)
+        elif op is c.ANY:
+            may = bool(flags & re.DOTALL)
+        elif op is c.LITERAL:
+            may = value == ord("\n")
+        elif op is c.IN:
+            may = any(kind not in (c.LITERAL, c.RANGE) for kind, _ in value) or any(
+                (low if kind is c.LITERAL else low[0]) <= ord("\n") for kind, low in value
+            )
+        else:
+            may = op is not c.AT
+        if may:
+            return True
+    return False
 
 
 def _char(code: int) -> str:
@@ -81,6 +109,7 @@ class _Writer:
         self._names = names
 
     def sequence(self, items: Iterable[tuple[Any, Any]], flags: int) -> str:
+        """Items in a row, as `re`'s parser has them."""
         return "".join(self._item(op, value, flags) for op, value in items)
 
     def _item(self, op: Any, value: Any, flags: int) -> str:
@@ -96,7 +125,8 @@ class _Writer:
         if op is c.BRANCH:
             return f"(?:{'|'.join(self.sequence(branch, flags) for branch in value[1])})"
         if op is c.SUBPATTERN:
-            return self._group(*value, flags)
+            number, added, removed, body = value
+            return self._group(number, (flags | added) & ~removed, body)
         if op is c.ATOMIC_GROUP:
             return f"(?>{self.sequence(value, flags)})"
         if op in _SUFFIX:
@@ -108,11 +138,12 @@ class _Writer:
             sign = "=" if op is c.ASSERT else "!"
             return f"(?{'<' if direction < 0 else ''}{sign}{self.sequence(body, flags)})"
         if op is c.GROUPREF and not flags & re.IGNORECASE:
-            return f"(?:\\{value})"
+            name = self._names.get(value)
+            return f"(?P={name})" if name else f"(?:\\{value})"
         raise _Unsupported(f"{str(op).lower().replace('_', ' ')} in a pattern")
 
-    def _group(self, number: int | None, added: int, removed: int, body: Any, flags: int) -> str:
-        inner = self.sequence(body, (flags | added) & ~removed)
+    def _group(self, number: int | None, flags: int, body: Any) -> str:
+        inner = self.sequence(body, flags)
         if number is None:
             return f"(?:{inner})"
         name = self._names.get(number)

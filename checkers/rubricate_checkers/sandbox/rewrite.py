@@ -3,74 +3,31 @@
 from __future__ import annotations
 
 import ast
-import warnings
-from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 from ..errors import UnsupportedRule
 from .names import Names
 from .offered import BUILTINS, GAPS, METHODS, MODULES, REPLACED, SPECIAL_METHODS, is_builtin
-from .prelude import with_prelude
 
-__all__ = ["Rule", "compile_rule"]
+__all__ = ["rewrite"]
 
-_LONGEST = 50_000
 _TYPES = frozenset({"bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"})
 _OF_TYPES = frozenset({"fromkeys", "fromhex", "fromisoformat"})
 """Methods that are called on the type itself."""
+_AS_FUNCTIONS = frozenset({"translate", "is_integer"})
+"""Methods that the prelude has as functions."""
 
 F = TypeVar("F", ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule that is ready to run: its rewritten source, and the function to call."""
-
-    source: str
-    entry: str
-
-
-def compile_rule(source: str, entry: str, arity: int) -> Rule:
-    """Check and rewrite a rule.
-
-    Args:
-        source: Python that defines the function `entry` at its top level.
-        entry: Name of the function that decides.
-        arity: Number of positional arguments that it is called with.
-
-    Returns:
-        The rule, for `run_rule`.
+def rewrite(tree: ast.Module) -> ast.Module:
+    """Check a rule and write it anew; the tree is changed.
 
     Raises:
-        ValueError: It is no Python, or has no such function.
         UnsupportedRule: It uses what the sandbox does not offer.
     """
-    if len(source) > _LONGEST:
-        raise ValueError(f"must not be longer than {_LONGEST} characters")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of doubtful escapes in the rule, which still mean something
-            tree = ast.parse(source)
-            _require_entry(tree, entry, arity)
-            rewritten = ast.unparse(ast.fix_missing_locations(_Rewriter(tree).visit(tree)))
-    except SyntaxError as error:
-        raise ValueError(f"is not Python: {error.msg} (line {error.lineno})") from None
-    except (RecursionError, MemoryError):
-        raise ValueError("is nested too deeply") from None
-    return Rule(with_prelude(rewritten), entry)
-
-
-def _require_entry(tree: ast.Module, entry: str, arity: int) -> None:
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == entry]
-    if not functions:
-        raise ValueError(f"must define the function {entry} at its top level")
-    arguments = functions[-1].args
-    positional = len(arguments.posonlyargs) + len(arguments.args)
-    required = positional - len(arguments.defaults)
-    unset = [a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is None]
-    if required > arity or unset or (positional < arity and arguments.vararg is None):
-        what = "(instruction, response)" if arity == 2 else "(response)"
-        raise ValueError(f"must define {entry} so that it can be called as {entry}{what}")
+    changed: ast.Module = _Rewriter(tree).visit(tree)
+    return ast.fix_missing_locations(changed)
 
 
 def _refuse(what: str, node: ast.AST) -> NoReturn:
@@ -89,6 +46,17 @@ def _call(function: str, *args: ast.expr) -> ast.Call:
 
 def _arguments(names: list[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _expression(source: str) -> ast.expr:
+    return ast.parse(source, mode="eval").body
+
+
+def _called(method: str) -> str:
+    """A method of `_rb_self`, called."""
+    if method in _AS_FUNCTIONS:
+        return f"_rb_{method}(_rb_self, *_rb_a)"
+    return f"_rb_self.{method}(*_rb_a, **_rb_k)"
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -151,6 +119,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self._require_offered(node)
         if isinstance(node.ctx, ast.Load) and not self._is_module_name(node) and self._is_method(node):
             return self._unbound(node) if self._is_type(node.value) else self._bound(node)
         return self._attribute(node)
@@ -172,36 +141,23 @@ class _Rewriter(ast.NodeTransformer):
                 _refuse(f"{node.attr} of {module}", node)
             replaced = None if module == "re" else self._of_module(module, node.attr)
             return replaced or node
-        dunder = node.attr.startswith("__") and node.attr != "__name__"
-        if dunder or (node.attr in GAPS and node.attr not in self._names.attributes):
-            _refuse(node.attr, node)
         node.value = self.visit(node.value)
         return node
 
-    def _unbound(self, node: ast.Attribute) -> ast.expr:
+    def _require_offered(self, node: ast.Attribute) -> None:
+        dunder = node.attr.startswith("__") and node.attr != "__name__"
+        if dunder or (node.attr in GAPS and node.attr not in self._names.attributes):
+            _refuse(node.attr, node)
+
+    @staticmethod
+    def _unbound(node: ast.Attribute) -> ast.expr:
         """`str.lower` as a function."""
-        template = "lambda _rb_self, *_rb_a, **_rb_k: _rb_self.x(*_rb_a, **_rb_k)"
-        function = ast.parse(template, mode="eval").body
-        assert isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call)  # noqa: S101, PT018
-        method = ast.Attribute(_name("_rb_self"), node.attr, ast.Load())
-        function.body.func = method
-        changed = (
-            self.visit_Call(function.body) if node.attr in ("translate", "is_integer") else function.body
-        )
-        function.body = changed
-        return function
+        return _expression(f"lambda _rb_self, *_rb_a, **_rb_k: {_called(node.attr)}")
 
     def _bound(self, node: ast.Attribute) -> ast.expr:
         """`words.append` as a function."""
-        return ast.Call(
-            ast.Lambda(_arguments(["_rb_self"]), self._unbound_of_self(node.attr)),
-            [self.visit(node.value)],
-            [],
-        )
-
-    def _unbound_of_self(self, method: str) -> ast.expr:
-        template = f"lambda *_rb_a, **_rb_k: _rb_self.{method}(*_rb_a, **_rb_k)"
-        return ast.parse(template, mode="eval").body
+        function = _expression(f"lambda _rb_self: lambda *_rb_a, **_rb_k: {_called(node.attr)}")
+        return ast.Call(function, [self.visit(node.value)], [])
 
     # -- calls ------------------------------------------------------------------------------------
 
@@ -210,18 +166,15 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(function, ast.Name) and function.id in ("any", "all"):
             lazy = self._lazy(function.id, node)
             if lazy is not None:
-                return self.visit(lazy)
+                found: ast.expr = self.visit(lazy)
+                return found
         if isinstance(function, ast.Attribute) and not self._is_module_name(function):
-            replaced = self._method_call(function, node)
-            if replaced is not None:
+            self._require_offered(function)
+            if (replaced := self._method_call(function, node)) is not None:
                 return replaced
-            if (
-                not (self._is_type(function.value) and self._is_method(function))
-                or function.attr in _OF_TYPES
-            ):
-                function = self._attribute(function)
-            else:
-                function = self._unbound(function)
+            of_type = self._is_type(function.value) and self._is_method(function)
+            unbound = of_type and function.attr not in _OF_TYPES
+            function = self._unbound(function) if unbound else self._attribute(function)
         else:
             function = self.visit(function)
         node.func = function
@@ -239,7 +192,7 @@ class _Rewriter(ast.NodeTransformer):
             return _call("_rb_maketrans", *args)
         if function.attr == "strptime":
             return _call("_rb_strptime", *args)
-        if function.attr in ("translate", "is_integer"):
+        if function.attr in _AS_FUNCTIONS:
             receiver = [] if self._is_type(function.value) else [self.visit(function.value)]
             return _call(f"_rb_{function.attr}", *receiver, *args)
         if function.attr == "groups" and (node.args or node.keywords):
@@ -301,7 +254,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         if node.bases or node.keywords:
             _refuse("classes with bases", node)
-        fields = []
+        body: list[ast.stmt] = []
         for child in node.body:
             if isinstance(child, ast.FunctionDef):
                 if child.name.startswith("__") and child.name not in SPECIAL_METHODS:
@@ -313,10 +266,11 @@ class _Rewriter(ast.NodeTransformer):
                 child.annotation = _name("object")
                 if child.value is not None:
                     child.value = self.visit(child.value)
-                fields.append(child)
+                body.append(child)
             else:
-                fields += [self.visit(child)]
-        node.body = fields
+                changed = self.visit(child)
+                body += changed if isinstance(changed, list) else [changed]
+        node.body = body
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         return node
 

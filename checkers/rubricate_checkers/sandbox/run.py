@@ -9,10 +9,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from ..errors import MissingData, RuleError, UnsupportedRule
+from .compiled import Rule
 from .offered import CONSTANTS, STATISTICS
 from .prelude import GAP_PREFIX
 from .regex import translate
-from .rewrite import Rule
 
 __all__ = ["MEMORY_LIMIT_MIB", "TIME_LIMIT_S", "run_rule"]
 
@@ -36,13 +36,13 @@ _OUTSIDE = {"_rb_translate_pattern": translate, "_rb_strptime": datetime.strptim
 
 
 @cache
-def _pool(pid: int) -> Any:
-    """This process's Monty, started when the first rule runs; a fork gets one of its own."""
+def _pool() -> tuple[int, Any]:
+    """The process that started Monty, which is the one whose first rule runs, and its Monty."""
     try:
         from pydantic_monty import Monty
     except ImportError as error:
         raise MissingData("pydantic-monty is not installed; install rubricate[checkers]") from error
-    return Monty().__enter__()
+    return os.getpid(), Monty().__enter__()
 
 
 @cache
@@ -75,7 +75,9 @@ def run_rule(rule: Rule, *args: str) -> bool:
         UnsupportedRule: It met something at run time that the sandbox does not offer.
         MissingData: pydantic-monty is not installed.
     """
-    pool = _pool(os.getpid())
+    owner, pool = _pool()
+    if owner != os.getpid():  # its threads did not survive the fork, and it would wait for them for ever
+        raise RuntimeError("this process was forked after a rule had run; start it by spawn or a fork server")
     from pydantic_monty import MontyError
 
     inputs = {f"_rb_arg{number}": arg for number, arg in enumerate(args)}

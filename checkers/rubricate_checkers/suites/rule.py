@@ -13,6 +13,16 @@ from ..kwargs import Str
 from ..sandbox import Rule, compile_rule, run_rule
 from ..text import Text
 
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no lone surrogate, which no encoding can carry into the sandbox."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 _ARITY = {"check_following": 2, "evaluate": 1}
 
 
@@ -49,9 +59,11 @@ class PythonRule(Check, id="rule:python", suite="rule", needs_prompt=True, raw_r
 
     def holds(self, text: Text) -> bool:
         args = (text.prompt, text.raw) if self.entry == "check_following" else (text.raw,)
-        return run_rule(self._rule, *args)
+        return all(map(_is_unicode, args)) and run_rule(self._rule, *args)
 
     def observed(self, text: Text) -> str:
+        if not _is_unicode(text.raw):
+            return "a text that is not Unicode"
         return "the rule says yes" if self.holds(text) else "the rule says no"
 
     @property

@@ -168,6 +168,13 @@ _OPENING = "My answer is "
 _ANSWERS = tuple(f"{_OPENING}{answer}." for answer in ("yes", "no", "maybe"))
 
 
+def _answer(text: str) -> str | None:
+    """The first of the answers that is in a text."""
+    if _OPENING not in text:
+        return None
+    return next((answer for answer in _ANSWERS if answer in text), None)
+
+
 class ConstrainedResponse(
     Check, id="detectable_format:constrained_response", aliases=("rubrichub:ConstrainedResponseChecker",)
 ):
@@ -176,10 +183,11 @@ class ConstrainedResponse(
     example = Example(kwargs={}, passes="My answer is no.", fails="No.")
 
     def holds(self, text: Text) -> bool:
-        return _OPENING in text.raw and any(answer in text.raw for answer in _ANSWERS)
+        return text.view(_answer) is not None
 
     def observed(self, text: Text) -> str:
-        return next((f'"{answer}"' for answer in _ANSWERS if answer in text.raw), "none of them")
+        answer = text.view(_answer)
+        return "none of them" if answer is None else f'"{answer}"'
 
     @property
     def required(self) -> str:

@@ -35,12 +35,15 @@ class KeywordExistence(Check, id="keywords:existence", aliases=("rubrichub:Keywo
     def _patterns(self) -> list[Keyword]:
         return [Keyword(keyword) for keyword in self.keywords]
 
+    def _missing(self, text: Text) -> list[str]:
+        pairs = zip(self.keywords, self._patterns, strict=True)
+        return [keyword for keyword, pattern in pairs if not pattern.occurs(text)]
+
     def holds(self, text: Text) -> bool:
-        return all(pattern.occurs(text) for pattern in self._patterns)
+        return not text.once(self._missing)
 
     def observed(self, text: Text) -> str:
-        pairs = zip(self.keywords, self._patterns, strict=True)
-        missing = [keyword for keyword, pattern in pairs if not pattern.occurs(text)]
+        missing = text.once(self._missing)
         return f"no {listed(missing)}" if missing else "all of them"
 
     @property
@@ -79,10 +82,10 @@ class KeywordFrequency(
         return Keyword(self.keyword)
 
     def holds(self, text: Text) -> bool:
-        return compare(self._pattern.count(text), self.relation, self.frequency)
+        return compare(text.once(self._pattern.count), self.relation, self.frequency)
 
     def observed(self, text: Text) -> str:
-        return amount(self._pattern.count(text), "time")
+        return amount(text.once(self._pattern.count), "time")
 
     @property
     def required(self) -> str:
@@ -119,12 +122,15 @@ class ForbiddenWords(
     def _patterns(self) -> list[WholeWord]:
         return [WholeWord(word) for word in self.forbidden_words]
 
+    def _found(self, text: Text) -> list[str]:
+        pairs = zip(self.forbidden_words, self._patterns, strict=True)
+        return [word for word, pattern in pairs if pattern.occurs(text)]
+
     def holds(self, text: Text) -> bool:
-        return not any(pattern.occurs(text) for pattern in self._patterns)
+        return not text.once(self._found)
 
     def observed(self, text: Text) -> str:
-        pairs = zip(self.forbidden_words, self._patterns, strict=True)
-        return listed(word for word, pattern in pairs if pattern.occurs(text)) or "none of them"
+        return listed(text.once(self._found)) or "none of them"
 
     @property
     def required(self) -> str:

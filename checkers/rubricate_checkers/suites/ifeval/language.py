@@ -44,6 +44,8 @@ class ResponseLanguage(
         return not rules_out(text.raw, self.language) and text.language in (None, self.language)
 
     def observed(self, text: Text) -> str:
+        if rules_out(text.raw, self.language):
+            return f"not {LANGUAGES[self.language]}"
         if text.language is None:
             return "no language to be seen"
         return LANGUAGES.get(text.language, text.language)

@@ -147,7 +147,7 @@ class NthParagraphFirstWord(
 
     def _first_word(self, text: Text) -> str | None:
         """First word of the nth paragraph in lower case; None where there is no such paragraph."""
-        pieces = text.raw.split("\n\n")
+        pieces = text.view(_paragraphs)
         tokens = pieces[self.nth_paragraph - 1].split(None, 1) if self.nth_paragraph <= len(pieces) else []
         if not tokens:
             return None
@@ -157,14 +157,14 @@ class NthParagraphFirstWord(
 
     def holds(self, text: Text) -> bool:
         return (
-            text.view(_nonblank_paragraphs) == self.num_paragraphs
+            _count_nonblank(text) == self.num_paragraphs
             and self._first_word(text) == self.first_word.lower()
         )
 
     def observed(self, text: Text) -> str:
         word = self._first_word(text)
         start = "is blank or missing" if word is None else f'starts with "{word}"'
-        return f"{amount(text.view(_nonblank_paragraphs), 'paragraph')}, number {self.nth_paragraph} {start}"
+        return f"{amount(_count_nonblank(text), 'paragraph')}, number {self.nth_paragraph} {start}"
 
     @property
     def required(self) -> str:
@@ -172,5 +172,10 @@ class NthParagraphFirstWord(
         return f'{count}, number {self.nth_paragraph} starting with "{self.first_word}"'
 
 
-def _nonblank_paragraphs(text: str) -> int:
-    return sum(1 for piece in text.split("\n\n") if piece.strip())
+def _paragraphs(text: str) -> list[str]:
+    return text.split("\n\n")
+
+
+def _count_nonblank(text: Text) -> int:
+    pieces = text.view(_paragraphs)
+    return len(pieces) - pieces.count("") - sum(map(str.isspace, pieces))

@@ -43,7 +43,7 @@ class SentenceCount(Bounded, id="text:sentence_count", suite="text"):
 class ParagraphCount(Bounded, id="text:paragraph_count", suite="text"):
     """The response has `min` to `max` paragraphs, set off by blank lines.
 
-    A heading or a list that is set off so counts as one; what has no letter or digit, such as `***`, does not.
+    A heading or a list that is set off so counts as one; what has no letter or digit, like `***`, does not.
     """
 
     noun = "paragraph"

@@ -72,7 +72,7 @@ class ValidYaml(Document, id="text:valid_yaml", suite="text"):
 
     def check_document(self, document: str) -> None:
         try:
-            import yaml
+            import yaml  # type: ignore[import-untyped]
         except ImportError as error:
             raise MissingData("PyYAML is not installed; install rubricate[checkers]") from error
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -84,7 +84,7 @@ class ValidYaml(Document, id="text:valid_yaml", suite="text"):
 
 def _check_events(events: Any) -> None:
     """What parsing alone does not see: depth, aliases without anchors, and a top that is a scalar."""
-    depth = 0
+    depth = collections = 0
     anchors: set[str] = set()
     for event in events:
         name = type(event).__name__
@@ -95,6 +95,7 @@ def _check_events(events: Any) -> None:
                 raise NotADocument(f"the alias *{event.anchor} has no anchor")
         elif name in ("MappingStartEvent", "SequenceStartEvent"):
             depth += 1
+            collections += 1
             if depth > _DEEPEST:
                 raise NotADocument(f"it is nested more than {_DEEPEST} deep")
         elif name in ("MappingEndEvent", "SequenceEndEvent"):
@@ -103,6 +104,8 @@ def _check_events(events: Any) -> None:
             raise NotADocument("there is no mapping and no list at its top")
         if getattr(event, "anchor", None) and name != "AliasEvent":
             anchors.add(event.anchor)
+    if not collections:
+        raise NotADocument("there is nothing in it")
 
 
 class ValidXml(Document, id="text:valid_xml", suite="text"):

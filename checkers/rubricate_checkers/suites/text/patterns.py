@@ -24,7 +24,7 @@ _MEMORY = 8 << 20
 def _compile(pattern: str) -> Any:
     """The compiled pattern; raises RE2's own error, or `MissingData`."""
     try:
-        import re2
+        import re2  # type: ignore[import-untyped]
     except ImportError as error:
         raise MissingData("google-re2 is not installed; install rubricate[checkers]") from error
     options = re2.Options()
@@ -42,9 +42,8 @@ def _re2(value: str) -> str:
         raise
     except Exception as error:  # RE2's, whose class is known only where it is installed
         said = error.args[0].decode() if isinstance(error.args[0], bytes) else error
-        refuse(
-            f"{value!r} is not a regular expression of RE2: {said}; it has no lookaround and no back-references"
-        )
+        hint = "RE2 has no lookaround and no back-references"
+        refuse(f"{value!r} is not a regular expression of RE2: {said}; {hint}")
     return value
 
 
@@ -74,7 +73,9 @@ class _Pattern(Check):
         return "no match" if found is None else f'a match, "{found.group()[:80]}"'
 
     def _spans(self, text: Text, kind: Literal["match", "violation"]) -> list[Span]:
-        return [Span(*match.span(), kind) for match in islice(_matches(self._source, text), 1000)]
+        return [
+            Span(match.start(), match.end(), kind) for match in islice(_matches(self._source, text), 1000)
+        ]
 
     @property
     def _what(self) -> str:

@@ -81,12 +81,12 @@ class Repetition(Check, id="text:repetition", suite="text"):
             seen.add(run)
 
 
-_LANGUAGES = frozenset(
-    (
-        "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no "
-        "pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh"
-    ).split()
-)
+_LANGUAGES = frozenset({
+    "af", "ar", "bg", "bn", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr",
+    "gu", "he", "hi", "hr", "hu", "id", "it", "ja", "kn", "ko", "lt", "lv", "mk", "ml", "mr", "ne",
+    "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "so", "sq", "sv", "sw", "ta", "te", "th",
+    "tl", "tr", "uk", "ur", "vi", "zh",
+})  # fmt: skip
 """What langdetect tells apart, by ISO 639-1 code."""
 
 
