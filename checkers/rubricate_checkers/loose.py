@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-__all__ = ["TRIED", "VARIANTS", "Rescue", "revise"]
+__all__ = ["STARRED", "TRIED", "VARIANTS", "Rescue", "rest_of", "revise"]
 
 VARIANTS = (
     "raw",
@@ -22,6 +22,9 @@ VARIANTS = (
 )
 """Names of the variants, in the order in which they are tried."""
 
+STARRED = VARIANTS[2:5]
+"""Those that have lost lines and no asterisk."""
+
 
 def revise(raw: str) -> tuple[str, ...]:
     """The texts of `VARIANTS`. Lines end at a line feed; what lost a line is stripped at both ends."""
@@ -30,6 +33,15 @@ def revise(raw: str) -> tuple[str, ...]:
         return (raw, raw.replace("*", ""), *[""] * 6)
     cut = (raw[first + 1 :].strip(), raw[:last].strip(), raw[first + 1 : last].strip())
     return (raw, raw.replace("*", ""), *cut, *(text.replace("*", "") for text in cut))
+
+
+def rest_of(part: str, whole: str) -> str | None:
+    """What a text has beside those of its lines that are left in a variant; None where that is not clear."""
+    start = whole.find(part)
+    end = start + len(part)
+    if start < 0 or not whole[start - 1 : start].strip() == whole[end : end + 1].strip() == "":
+        return None
+    return whole[:start] + whole[end:]
 
 
 class Rescue(Enum):
@@ -55,6 +67,6 @@ TRIED: dict[Rescue, tuple[str, ...]] = {
     Rescue.NONE: (),
     Rescue.SMALLEST: VARIANTS,
     Rescue.STARLESS: VARIANTS[1:2],
-    Rescue.STARRED: VARIANTS[2:5],
+    Rescue.STARRED: STARRED,
 }
 """The variants that are tried."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import string
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from typing import Any
 from .errors import MissingData
 from .memo import Memo
 
-__all__ = ["load", "most_sentences", "sentence_spans"]
+__all__ = ["breaks", "breaks_within", "load", "most_sentences", "sentence_spans"]
 
 Spans = list[tuple[int, int]]
 
@@ -95,18 +96,15 @@ def _packaged_parameters() -> ModuleType:
     )
 
 
-def _breaks(text: str) -> Spans:
-    """Each sentence break as (end of the sentence, start of the next one).
+def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
+    """Each place where a sentence may end, with the start of the word before it.
 
     Two quirks are nltk's: whitespace that opens the text does not start a word, and of candidates that
     share a word only the last is asked.
     """
-    decider = load()
-    doubtful, contexts = decider.doubtful, decider.contexts
+    found: list[tuple[int, re.Match[str]]] = []
     rare = [mark for mark in "\t\r\v\f" if mark in text]
-    breaks: Spans = []
     word_start = word_end = 0  # of the candidate before
-    is_break = False  # as was the candidate before
     for match in _CANDIDATE.finditer(text):
         place = match.start()
         space = text.rfind(" ", word_end, place)
@@ -117,17 +115,65 @@ def _breaks(text: str) -> Spans:
             space = max(space, *(text.rfind(mark, word_end, place) for mark in rare))
         if space > word_end:
             word_start = space + 1
-        elif word_start < word_end and is_break:
-            breaks.pop()
+        elif word_start < word_end:
+            found.pop()
         word_end = place
-        is_break = True
+        found.append((word_start, match))
+    return found
+
+
+def breaks(text: str) -> Spans:
+    """Where sentences end, before quotes and brackets are closed.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        (end of the sentence, start of the next one) of each break.
+
+    Raises:
+        MissingData: nltk 3.9 or the parameters are not installed.
+    """
+    decider = load()
+    doubtful, contexts = decider.doubtful, decider.contexts
+    found: Spans = []
+    for word_start, match in _candidates(text):
+        place = match.start()
         if text[place] == ".":  # the other marks always end a sentence
             word = text[word_start:place].lstrip(_OPENERS)
-            if len(word) < 2 or not word.isalpha() or word.lower() in doubtful:
-                is_break = contexts[_context(text, word_start, match)]
-        if is_break:
-            breaks.append((place + 1, max(match.start(1), place + 1)))
-    return breaks
+            if (len(word) < 2 or not word.isalpha() or word.lower() in doubtful) and not contexts[
+                _context(text, word_start, match)
+            ]:
+                continue
+        found.append((place + 1, max(match.start(1), place + 1)))
+    return found
+
+
+def breaks_within(part: str, whole: str, of_whole: Spans) -> Spans | None:
+    """The breaks of a text that lost lines, from those of the whole: each lies between two of its words.
+
+    Args:
+        part: The rest of the text.
+        whole: The text.
+        of_whole: Its `breaks`.
+
+    Returns:
+        The breaks of `part`, or None where its first or last word may be read otherwise than in the whole.
+    """
+    start = whole.find(part)
+    end = start + len(part)
+    last_word = part[max(part.rfind(" "), part.rfind("\n")) + 1 : -1]
+    if (
+        start < 0
+        or start == 1  # whitespace that opens a text does not start a word
+        or (start and whole[start - 1] not in string.whitespace)
+        or (end < len(whole) and whole[end] not in string.whitespace)
+        or part[0].isspace()
+        or part[-1].isspace()
+        or not _ENDERS.isdisjoint(last_word)  # it may be asked in place of the last candidate
+    ):
+        return None
+    return [(a - start, b - start) for a, b in of_whole if a > start and b < end]
 
 
 def _context(text: str, word_start: int, candidate: re.Match[str]) -> str:
@@ -148,11 +194,12 @@ def most_sentences(text: str) -> int:
     return sum(map(text.count, _ENDERS)) + 1
 
 
-def sentence_spans(text: str) -> Spans:
+def sentence_spans(text: str, known: Spans | None = None) -> Spans:
     """Sentences of the text as `nltk.sent_tokenize` cuts them.
 
     Args:
         text: Any text; the model is English whatever its language.
+        known: Its `breaks`, if they are known.
 
     Returns:
         (start, end) of each sentence in code points, end exclusive, in order.
@@ -160,12 +207,12 @@ def sentence_spans(text: str) -> Spans:
     Raises:
         MissingData: nltk 3.9 or the parameters are not installed.
     """
-    breaks = _breaks(text)
+    found = breaks(text) if known is None else known
     last_end = len(text.rstrip())
-    ends = [end for end, _ in breaks[1:]] + [last_end]
+    ends = [end for end, _ in found[1:]] + [last_end]
     spans: Spans = []
     start = 0
-    for (end, next_start), next_end in zip(breaks, ends, strict=False):
+    for (end, next_start), next_end in zip(found, ends, strict=False):
         closing = _CLOSING.match(text, next_start, next_end) if text[next_start] in _CLOSERS else None
         if closing is not None:  # closing quotes and brackets go to the sentence they close
             spans.append((start, next_start + len(closing.group().rstrip())))

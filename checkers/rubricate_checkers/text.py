@@ -16,6 +16,21 @@ T = TypeVar("T")
 _ASCII_LOOKALIKES = "\u0130\u0131\u017f\u212a"
 
 
+class _Known:
+    """What a response and its loose variants have in common, by the text that it is known of.
+
+    Attributes:
+        uppercase: Number of upper case tokens of the response with and without asterisks.
+        breaks: Sentence breaks of them.
+    """
+
+    __slots__ = ("breaks", "uppercase")
+
+    def __init__(self) -> None:
+        self.uppercase: dict[str, int | None] = {}
+        self.breaks: dict[str, list[tuple[int, int]]] = {}
+
+
 @dataclass(frozen=True, eq=False)
 class Text:
     """One response. Every view is lazy and cached: no check pays for a view it does not read.
@@ -58,7 +73,16 @@ class Text:
     @lazy
     def sentence_spans(self) -> list[tuple[int, int]]:
         """(start, end) of each Punkt sentence, in code points."""
-        return punkt.sentence_spans(self.raw)
+        return punkt.sentence_spans(self.raw, self._breaks())
+
+    def _breaks(self) -> list[tuple[int, int]]:
+        whole, known = self._whole, self._known.breaks
+        if whole not in known:
+            known[whole] = punkt.breaks(whole)
+        if whole is self.raw:
+            return known[whole]
+        part = punkt.breaks_within(self.raw, whole, known[whole])
+        return punkt.breaks(self.raw) if part is None else part
 
     @lazy
     def sentences(self) -> tuple[str, ...]:
@@ -73,8 +97,19 @@ class Text:
     @lazy
     def uppercase_tokens(self) -> int:
         """Number of tokens that are upper case, found without cutting them where possible."""
-        count = segment.uppercase_tokens(self.raw)
+        count = self._uppercase()
         return sum(map(str.isupper, self.tokens)) if count is None else count
+
+    def _uppercase(self) -> int | None:
+        whole, known = self._whole, self._known.uppercase
+        if whole not in known:
+            known[whole] = segment.uppercase_tokens(whole)
+        count = known[whole]
+        if whole is self.raw:
+            return count
+        rest = loose.rest_of(self.raw, whole)
+        lost = None if rest is None else segment.uppercase_tokens(rest)
+        return segment.uppercase_tokens(self.raw) if count is None or lost is None else count - lost
 
     @lazy
     def language(self) -> str | None:
@@ -116,27 +151,42 @@ class Text:
         return {}
 
     @lazy
-    def _others(self) -> tuple[Text | None, ...]:
-        # None stands for this very object: a reference to it would keep it alive in a cycle
-        texts: dict[str, Text | None] = {self.raw: None}
-        revised = loose.revise(self.raw)[1:]
-        for raw in revised:
-            if raw not in texts:
-                texts[raw] = Text(raw, self.prompt)
-        return tuple(texts[raw] for raw in revised)
+    def revisions(self) -> dict[str, str]:
+        """Loose variants by name, without those that are blank, this text, or equal to an earlier one."""
+        found: dict[str, str] = {}
+        seen = ["", self.raw]  # seven comparisons, most of them of lengths, take less than seven hashes
+        for name, raw in zip(loose.VARIANTS, loose.revise(self.raw), strict=True):
+            if raw not in seen and not raw.isspace():
+                seen.append(raw)
+                found[name] = raw
+        return found
 
-    @property
-    def variants(self) -> tuple[tuple[str, Text], ...]:
-        """(name, text) of the eight loose variants, in order; equal ones are one `Text`."""
-        others = (text or self for text in self._others)
-        return tuple(zip(loose.VARIANTS, (self, *others), strict=True))
+    def revised(self, name: str) -> Text:
+        """The loose variant with a name that `revisions` has, shared like this text itself."""
+        text = self._revised.get(name)
+        if text is None:
+            text = self._revised[name] = Text(self.revisions[name], self.prompt)
+            whole = self.raw if name in loose.STARRED else self.revisions.get(loose.VARIANTS[1], self.raw)
+            vars(text).update(_known=self._known, _whole=whole)  # before the text makes its own
+        return text
 
     @lazy
-    def revisions(self) -> tuple[tuple[str, Text], ...]:
-        """The variants that are neither blank, nor this text, nor equal to an earlier one."""
-        first_names: dict[Text, str] = {self: ""}
-        for name, text in self.variants:
-            if not text.blank:
-                first_names.setdefault(text, name)
-        del first_names[self]
-        return tuple((name, text) for text, name in first_names.items())
+    def _revised(self) -> dict[str, Text]:
+        return {}
+
+    @property
+    def smallest(self) -> Text | None:
+        """The loose variant that has lost most, which may be this text itself; None where it is blank."""
+        smallest = loose.revise(self.raw)[-1]
+        if smallest == self.raw:
+            return self
+        return next((self.revised(name) for name, raw in self.revisions.items() if raw == smallest), None)
+
+    @lazy
+    def _known(self) -> _Known:
+        return _Known()
+
+    @lazy
+    def _whole(self) -> str:
+        """This text, or what it has lost lines of as a loose variant."""
+        return self.raw

@@ -77,6 +77,23 @@ def completion(
     }
 
 
+def among_allowed(request: Mapping[str, Any], answer: str | Mapping[str, float]) -> str | Mapping[str, float]:
+    """The answer to a request whose `allowed_token_ids` bar all tokens but these; as it is without them.
+
+    Their probabilities stay what they are among all tokens, as with vLLM's raw log-probabilities.
+    """
+    allowed = request.get("allowed_token_ids")
+    if not allowed:
+        return answer
+    odds = _odds(answer) if isinstance(answer, str) else answer
+    return {token: odds.get(token, 0.0) for token in map(chr, allowed)}
+
+
+def token_ids(text: str) -> list[int]:
+    """Ids of the tokens of a text: its characters' code points."""
+    return [ord(character) for character in text]
+
+
 class PrefixCache:
     """Which prefixes a server has seen, in whole blocks: what automatic prefix caching would reuse."""
 

@@ -28,7 +28,14 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from rubricate_clients._completions import LABELS, PrefixCache, completion, error_body
+from rubricate_clients._completions import (
+    LABELS,
+    PrefixCache,
+    among_allowed,
+    completion,
+    error_body,
+    token_ids,
+)
 from rubricate_clients._faults import Fault
 from rubricate_clients._server_thread import ServerThread
 
@@ -76,9 +83,11 @@ class FakeJudge:
         fingerprint: Its `system_fingerprint`.
         latency_s: Seconds that every chat answer takes.
         port: Port to bind; 0 takes a free one.
+        vllm: Whether it has vLLM's `/version` and `/tokenize` and gives the log-probabilities of the
+            `logprob_token_ids` that a request names. Its tokens are single characters.
 
-    All but the port may be changed while it runs. `stop` and `start` take it down and back on the same
-    port. An `answer` that raises is a 500 and a logged traceback.
+    All but the port and `vllm` may be changed while it runs. `stop` and `start` take it down and back on
+    the same port. An `answer` that raises is a 500 and a logged traceback.
     """
 
     def __init__(
@@ -89,12 +98,14 @@ class FakeJudge:
         fingerprint: str = "fp-fake",
         latency_s: float = 0.0,
         port: int = 0,
+        vllm: bool = False,
     ) -> None:
         self.answer = answer
         self.model = model
         self.fingerprint = fingerprint
         self.latency_s = latency_s
         self.max_model_len = 4096
+        self.vllm = vllm
         self._server = ServerThread(self._app, port)
         self._lock = threading.Lock()
         self._calls: list[FakeCall] = []
@@ -176,6 +187,9 @@ class FakeJudge:
         app.router.add_get("/health", self._health)
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
+        if self.vllm:
+            app.router.add_get("/version", self._version)
+            app.router.add_post("/tokenize", self._tokenize)
         return app
 
     async def _health(self, request: web.Request) -> web.Response:
@@ -185,6 +199,14 @@ class FakeJudge:
         card = {"id": self.model, "object": "model", "created": 0, "owned_by": "vllm", "root": self.model}
         card |= {"parent": None, "max_model_len": self.max_model_len}
         return web.json_response({"object": "list", "data": [card]})
+
+    async def _version(self, request: web.Request) -> web.Response:
+        return web.json_response({"version": "0.32.0"})
+
+    async def _tokenize(self, request: web.Request) -> web.Response:
+        tokens = token_ids((await request.json()).get("prompt", ""))
+        body = {"count": len(tokens), "max_model_len": self.max_model_len, "tokens": tokens}
+        return web.json_response(body | {"token_strs": None})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -206,6 +228,8 @@ class FakeJudge:
                 fault, answer = fault or answer, None
             if answer is None:
                 answer = LABELS[zlib.crc32(text.encode()) % len(LABELS)]
+            if self.vllm:
+                answer = among_allowed(body, answer)
             healthy = completion(
                 body, answer, call.text, self.model, self.fingerprint, self._prefixes.tokens(text)
             )

@@ -126,6 +126,10 @@ class Group(_Model):
         return [r if isinstance(r, str) else r.text for r in self.responses]
 
 
+# Far beyond any use, and products of a few such numbers are still finite.
+Parameter = Annotated[float, Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
+
+
 class AdvantageSpec(_Model):
     """Which advantages to compute; a parameter of another method is refused.
 
@@ -134,11 +138,11 @@ class AdvantageSpec(_Model):
     """
 
     method: Method
-    quality_weight: Finite | None = None
-    sigma_floor: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    r_max: Finite | None = None
+    quality_weight: Parameter | None = None
+    sigma_floor: Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)] | None = None
+    r_max: Parameter | None = None
     virtual: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    weights: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = None
+    weights: Annotated[list[Parameter], Field(min_length=2, max_length=2)] | None = None
     whiten: bool | None = None
 
     @model_validator(mode="after")
@@ -224,6 +228,12 @@ class Verdict(BaseModel):
     variant: str | None = None
     judge_prompt: list[dict[str, str]] | None = None
 
+    @model_validator(mode="after")
+    def _scored_or_not(self) -> Self:
+        if (self.status == "scored") != (self.score is not None):
+            raise ValueError(f"a verdict that is `{self.status}` cannot have the score {self.score}")
+        return self
+
 
 class ScoredResponse(BaseModel):
     """All verdicts on one response, and the numbers made of them (contract section 3)."""
@@ -263,7 +273,7 @@ class AdvantageResponse(_Model):
     quality: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None
     eligible: bool
     valid: bool
-    reward: Finite | None = None
+    reward: Parameter | None = None
 
 
 class AdvantageGroup(_Model):

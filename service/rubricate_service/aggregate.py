@@ -34,22 +34,23 @@ def hard_outcome(
     all_hold = all(holds is True for _, holds in hard)
     if all_hold:
         return 1.0, True
-    undecided = any(holds is None for _, holds in hard)
     if kind == "fraction":
-        met = sum(weight for weight, holds in hard if holds)
-        return (None if undecided else met / sum(weight for weight, _ in hard)), False
+        shares = [(weight, None if holds is None else float(holds)) for weight, holds in hard]
+        return _weighted_mean(shares), False
     failed = any(holds is False for _, holds in hard)
     return (0.0 if failed else None), False
 
 
 def _weighted_mean(pairs: list[tuple[float, float | None]]) -> float | None:
     """Σ w·score / Σ w; None when there is nothing, or something is undecided."""
+    # weights are any positive numbers: by the largest one divided, they sum up without overflow
+    largest = max((weight for weight, _ in pairs), default=1.0)
     total, weights = 0.0, 0.0
     for weight, score in pairs:
         if score is None:
             return None
-        total += weight * score
-        weights += weight
+        total += weight / largest * score
+        weights += weight / largest
     return total / weights if weights else None
 
 
@@ -59,14 +60,16 @@ def _points(rubrics: Sequence[Rubric], verdicts: Sequence[Verdict]) -> float | N
     What a rubric of negative points describes is met when it is present, so its inverted score is
     turned back. None when one of them is undecided or none has positive points.
     """
+    largest = max((abs(rubric.points) for rubric in rubrics if rubric.points is not None), default=1.0)
     met, positive = 0.0, 0.0
     for rubric, verdict in zip(rubrics, verdicts, strict=True):
         if rubric.points is None:
             continue
         if verdict.score is None:
             return None
-        met += rubric.points * (verdict.score if rubric.points > 0 else 1 - verdict.score)
-        positive += max(0.0, rubric.points)
+        points = rubric.points / largest
+        met += points * (verdict.score if points > 0 else 1 - verdict.score)
+        positive += max(0.0, points)
     return max(0.0, met / positive) if positive else None
 
 

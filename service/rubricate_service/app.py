@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from rubricate_service import __version__, errors
 from rubricate_service.judge.build import build_judge
+from rubricate_service.judge.canary_watch import watching
 from rubricate_service.judge.judge import Judge
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool
@@ -52,8 +53,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running_engine(resolved) as engine:
+        async with (
+            running_engine(resolved) as engine,
+            watching(engine.judge, resolved.judge_canaries) as canaries,
+        ):
             app.state.engine = engine
+            app.state.canaries = canaries
             # what start-up made stays, and walking it again and again costs a tenth of the judge's traffic
             gc.collect()
             gc.freeze()

@@ -1,20 +1,19 @@
 """`rubricate score`: a file of groups through the engine, resumable at any point.
 
-Rows are appended as they are scored, each with its row number. A run that was killed leaves at most one
-torn last line, which the next run cuts off before it goes on with the rows that are missing.
+Rows are appended as they are scored (`scored_rows.py` has their form). A run that was killed leaves at most
+one torn last line, which the next run cuts off before it goes on with the rows that are missing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
-import orjson
 from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,69 +22,52 @@ from rubricate_clients.wire import Group, Options, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.app import running_engine
 from rubricate_service.errors import invalid_body
+from rubricate_service.gate import missing_scores
 from rubricate_service.pipeline import Scorer
+from rubricate_service.scored_rows import (
+    BulkError,
+    SourceRow,
+    failed_kinds,
+    line_of,
+    open_output,
+    source_rows,
+)
 from rubricate_service.settings import Settings
 
 _BATCH = 32
 _IN_FLIGHT = 3
+# what a later run may decide: the judge or the machine failed, not the rubric
+_PASSING = frozenset(
+    {"unreachable", "overloaded", "unreadable", "truncated", "identity", "unauthorized"}
+    | {"timeout", "crashed", "canceled", "internal"}
+)
 
 
-class BulkError(Exception):
-    """The files are not what `rubricate score` can work with."""
+@dataclass
+class Tally:
+    """What a run did: rows written, rows that could not be read, verdicts that failed, by kind."""
+
+    written: int = 0
+    unreadable: list[str] = field(default_factory=list)
+    failed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether another run of the same command has nothing to add."""
+        return not self.unreadable and not self.failed.keys() & _PASSING
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    group: Group
-
-
-def _lines(source: Path) -> Iterator[tuple[int, bytes]]:
-    with source.open("rb") as file:
-        for number, line in enumerate(file):
-            if line.strip():
-                yield number, line
-
-
-def _count(source: Path) -> int:
-    if not source.is_file():
-        raise BulkError(f"there is no file {source}")
-    return sum(1 for _ in _lines(source))
-
-
-def _done(out: Path) -> set[int]:
-    """Rows that the output has; a torn last line is cut off."""
-    if not out.exists():
-        return set()
-    done: set[int] = set()
-    end = 0
-    with out.open("r+b") as file:
-        for line in file:
-            try:
-                done.add(orjson.loads(line)["row"])
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                if line.endswith(b"\n"):
-                    raise BulkError(f"{out}, line {len(done) + 1}, was not written by this command") from None
-                break
-            if not line.endswith(b"\n"):
-                done.discard(orjson.loads(line)["row"])
-                break
-            end += len(line)
-        file.truncate(end)
-    return done
-
-
-def _batches(source: Path, done: set[int], bad: list[str]) -> Iterator[list[_Row]]:
-    batch: list[_Row] = []
-    for number, line in _lines(source):
-        if number in done:
+def _batches(
+    rows: Iterator[SourceRow], done: set[int], tally: Tally
+) -> Iterator[list[tuple[SourceRow, Group]]]:
+    batch: list[tuple[SourceRow, Group]] = []
+    for row in rows:
+        if row.number in done:
             continue
         try:
-            group = Group.model_validate_json(line)
+            batch.append((row, Group.model_validate_json(row.text)))
         except ValidationError as error:
-            bad.append(f"row {number}: {invalid_body(error).message}")
-            continue
-        batch.append(_Row(number, group))
+            tally.unreadable.append(f"row {row.number}: {invalid_body(error).message}")
         if len(batch) == _BATCH:
             yield batch
             batch = []
@@ -93,30 +75,37 @@ def _batches(source: Path, done: set[int], bad: list[str]) -> Iterator[list[_Row
         yield batch
 
 
-async def _score(scorer: Scorer, rows: Sequence[_Row], options: Options) -> list[bytes]:
+async def _score(
+    scorer: Scorer, batch: Sequence[tuple[SourceRow, Group]], options: Options, tally: Tally
+) -> list[bytes]:
     """The output lines of some rows, in their order."""
     # ids are unique within a request; those of a file's rows need not be
-    groups = [row.group.model_copy(update={"id": str(row.number)}) for row in rows]
+    groups = [group.model_copy(update={"id": str(row.number)}) for row, group in batch]
     request = ScoreRequest(groups=groups, options=options)
+    if (why := missing_scores(request)) is not None:
+        raise BulkError(f"--options: {why}")
     run = scorer.run(options)
     async with aclosing(scorer.stream(request, run)) as stream:
         scored = sorted([group async for group in stream], key=lambda group: group.index)
     answers = groups_json(scored, options.advantages)
+    for (_, group), answer in zip(batch, answers, strict=True):
+        tally.failed.update(failed_kinds(answer))
+        answer["id"] = group.id if group.id is not None else answer["id"]
     return [
-        orjson.dumps({"row": row.number, **answer, "id": row.group.id or str(row.number)}) + b"\n"
-        for row, answer in zip(rows, answers, strict=True)
+        line_of(row, position, answer)
+        for position, ((row, _), answer) in enumerate(zip(batch, answers, strict=True))
     ]
 
 
 async def _in_flight(
-    scorer: Scorer, batches: Iterator[list[_Row]], options: Options
+    scorer: Scorer, batches: Iterator[list[tuple[SourceRow, Group]]], options: Options, tally: Tally
 ) -> AsyncGenerator[list[bytes], None]:
     """Scored batches as they are done, a few under way at a time so that checks and judge overlap."""
     tasks: set[asyncio.Task[list[bytes]]] = set()
     try:
         while True:
             while len(tasks) < _IN_FLIGHT and (batch := next(batches, None)) is not None:
-                tasks.add(asyncio.create_task(_score(scorer, batch, options)))
+                tasks.add(asyncio.create_task(_score(scorer, batch, options, tally)))
             if not tasks:
                 return
             finished, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -127,40 +116,49 @@ async def _in_flight(
             task.cancel()
 
 
-async def score_file(source: Path, out: Path, options: Options, settings: Settings, console: Console) -> int:
-    """Score every row of `source` that `out` lacks; returns how many rows could not be read.
+async def score_file(
+    source: Path, out: Path, options: Options, settings: Settings, console: Console
+) -> Tally:
+    """Score every row of `source` that `out` lacks, and those that a judge or a machine failed to decide.
 
     Raises:
-        BulkError: a file is missing, `out` is of another kind, or the options need all rows at once.
+        BulkError: a file is missing, `out` is of another kind, input or options, or the options need all
+            rows at once.
     """
     if options.advantages is not None and options.advantages.method == "gdpo":
         raise BulkError("gdpo whitens over all responses of a training step, which a file of rows is not")
-    done, total = _done(out), _count(source)
-    if done:
-        console.print(f"{out} has {len(done)} of {total} rows; going on with the rest")
-    bad: list[str] = []
-    written = 0
+    digests = {row.number: row.digest for row in source_rows(source, options)}
+    again = _PASSING | {"no_judge"} if settings.judge else _PASSING
+    tally = Tally()
     columns = (TextColumn("scoring"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    async with running_engine(settings) as engine:
-        started = time.perf_counter()
-        with out.open("ab") as file, Progress(*columns, console=console) as progress:
-            bar = progress.add_task("rows", total=total, completed=len(done))
-            async with aclosing(_in_flight(engine.scorer, _batches(source, done, bad), options)) as batches:
-                async for lines in batches:
-                    _append(file, lines)
-                    written += len(lines)
-                    progress.update(bar, advance=len(lines))
-        seconds = time.perf_counter() - started
-    for message in bad:
+    with open_output(out, source, digests, again) as (file, done):
+        if done:
+            console.print(f"{out} has {len(done)} of {len(digests)} rows; going on with the rest")
+        async with running_engine(settings) as engine:
+            started = time.perf_counter()
+            batches = _batches(source_rows(source, options), done, tally)
+            with Progress(*columns, console=console) as progress:
+                bar = progress.add_task("rows", total=len(digests), completed=len(done))
+                async with aclosing(_in_flight(engine.scorer, batches, options, tally)) as scored:
+                    async for lines in scored:
+                        file.write(b"".join(lines))
+                        file.flush()
+                        tally.written += len(lines)
+                        progress.update(bar, advance=len(lines))
+            seconds = time.perf_counter() - started
+    _report(tally, seconds, console)
+    return tally
+
+
+def _report(tally: Tally, seconds: float, console: Console) -> None:
+    for message in tally.unreadable:
         console.print(message, style="red", markup=False, highlight=False)
-    console.print(
-        f"{written} rows in {seconds:.1f} s ({written / max(seconds, 1e-9):.1f} rows/s)"
-        + (f"; {len(bad)} rows could not be read" if bad else ""),
-        highlight=False,
-    )
-    return len(bad)
-
-
-def _append(file: BinaryIO, lines: Sequence[bytes]) -> None:
-    file.write(b"".join(lines))
-    file.flush()
+    rate = tally.written / max(seconds, 1e-9)
+    console.print(f"{tally.written} rows in {seconds:.1f} s ({rate:.1f} rows/s)", highlight=False)
+    if tally.unreadable:
+        console.print(f"{len(tally.unreadable)} rows could not be read", highlight=False)
+    if tally.failed:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in tally.failed.most_common())
+        console.print(f"verdicts that could not be decided: {kinds}", highlight=False)
+    if tally.failed.keys() & _PASSING:
+        console.print("run the same command again to ask once more what the judge or the machine failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,7 +37,8 @@ class Checking:
         self._places: dict[tuple[int, int], _Place] = {}
         self._options = options
         chunks = self._cut(plans, pool.workers)
-        self._chunks = [asyncio.ensure_future(pool.run(chunk, deadline)) for chunk in chunks]
+        slow: Counter[CheckSpec] = Counter()
+        self._chunks = [asyncio.ensure_future(pool.run(chunk, deadline, slow)) for chunk in chunks]
 
     def _cut(self, plans: Sequence[GroupPlan], workers: int) -> list[Chunk]:
         wanted = [

@@ -1,4 +1,4 @@
-"""The command line: `rubricate serve | score | import | eval | checks | demo`."""
+"""The command line: `rubricate serve | score | import | eval | checks | cache | judge | demo`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 import uvicorn
@@ -22,7 +23,13 @@ from rubricate_clients.faults import details_of
 from rubricate_clients.wire import Options
 from rubricate_service.evaluation.benchmark import Benchmark
 from rubricate_service.importers import AUTO, FORMATS
-from rubricate_service.settings import CONFIG_VARIABLE, Settings
+from rubricate_service.judge.embedded import EmbeddedUnavailable, find_weights
+from rubricate_service.settings import CONFIG_VARIABLE, EMBEDDED, Settings
+
+if TYPE_CHECKING:
+    from rubricate_service.cache import Store
+
+T = TypeVar("T")
 
 app = typer.Typer(
     help="Scores every rubric of every response, and never a judgement that did not happen.",
@@ -32,12 +39,17 @@ app = typer.Typer(
 )
 cache_app = typer.Typer(help="See or empty what keeps the judge's verdicts.", no_args_is_help=True)
 app.add_typer(cache_app, name="cache")
+judge_app = typer.Typer(help="See what the judge is worth.", no_args_is_help=True)
+app.add_typer(judge_app, name="judge")
 _errors = Console(stderr=True)
 _SHOWN_ERRORS = 20
 
 Config = Annotated[Path | None, typer.Option(help="TOML file with the same names as the flags")]
 CheckWorkers = Annotated[int | None, typer.Option(help="check processes [cores]", min=1)]
-JudgeFlag = Annotated[str | None, typer.Option(help="URL of an OpenAI-compatible endpoint, or `embedded`")]
+JudgeFlag = Annotated[
+    str | None,
+    typer.Option(help="URL of an OpenAI-compatible endpoint, `embedded`, or a name of `judges` in --config"),
+]
 JudgeModel = Annotated[str | None, typer.Option(help="model to ask for [the endpoint's first]")]
 CacheFlag = Annotated[str | None, typer.Option(help="file that keeps the judge's verdicts, or redis://…")]
 
@@ -48,7 +60,7 @@ def _stop(message: str) -> NoReturn:
 
 
 def _told(error: ValidationError) -> str:
-    return "; ".join(f"{detail.path}: {detail.message}" for detail in details_of(error))
+    return "; ".join(f"{d.path}: {d.message}" if d.path else d.message for d in details_of(error))
 
 
 def _settings(config: Path | None, **flags: Any) -> Settings:
@@ -61,11 +73,17 @@ def _settings(config: Path | None, **flags: Any) -> Settings:
         if value is not None:
             os.environ[f"RUBRICATE_{name.upper()}"] = str(value)
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         _stop(f"bad settings: {_told(error)}")
     except ValueError as error:  # a TOML file that is none
         _stop(f"bad settings file: {error}")
+    if settings.judge == EMBEDDED:
+        try:
+            find_weights()
+        except EmbeddedUnavailable as error:
+            _stop(str(error))
+    return settings
 
 
 @app.command()
@@ -117,7 +135,8 @@ def score(
     config: Config = None,
 ) -> None:
     """Score a file of groups with the service's engine, without HTTP. Run it again to resume."""
-    from rubricate_service.bulk import BulkError, score_file
+    from rubricate_service.bulk import score_file
+    from rubricate_service.scored_rows import BulkError
 
     settings = _settings(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
@@ -128,13 +147,13 @@ def score(
         _stop(f"--options: {_told(error)}")
     logging.basicConfig(level=logging.WARNING)
     try:
-        bad_rows = asyncio.run(score_file(source, out, parsed, settings, _errors))
+        tally = asyncio.run(score_file(source, out, parsed, settings, _errors))
     except BulkError as error:
         _stop(str(error))
     except KeyboardInterrupt:
         _errors.print("stopped; run the same command again to go on")
         raise typer.Exit(130) from None
-    if bad_rows:
+    if not tally.is_complete:
         raise typer.Exit(1)
 
 
@@ -234,20 +253,64 @@ def checks(
 @cache_app.command()
 def stats(cache: CacheFlag = None, config: Config = None) -> None:
     """Show how many verdicts the cache holds, and how much room they take."""
-    from rubricate_service.cache.commands import cache_stats
-
-    _print_cache(cache_stats, _settings(config, cache=cache))
+    name, held = _at_store(_settings(config, cache=cache), lambda store: store.stats())
+    bound = f" of at most {held.most_bytes:,}" if held.most_bytes else ""
+    print(f"{name}: {held.entries:,} verdicts, {held.bytes:,} bytes{bound}")
 
 
 @cache_app.command()
 def purge(cache: CacheFlag = None, config: Config = None) -> None:
-    """Remove all verdicts. A service that runs forgets them within the hour."""
-    from rubricate_service.cache.commands import purge_cache
+    """Remove all verdicts. A service that runs forgets those in its memory within an hour."""
+    name, removed = _at_store(_settings(config, cache=cache), lambda store: store.purge())
+    print(f"{name}: {removed:,} verdicts removed")
 
-    _print_cache(purge_cache, _settings(config, cache=cache))
+
+def _at_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> tuple[str, T]:
+    """The store's name, and what it answered."""
+    from rubricate_service.cache import StoreError
+    from rubricate_service.cache.build import build_store
+
+    async def answer() -> tuple[str, T]:
+        store = build_store(settings)
+        try:
+            return store.name if settings.cache_is_redis else settings.cache, await work(store)
+        finally:
+            await store.close()
+
+    try:
+        return asyncio.run(answer())
+    except StoreError as error:
+        _stop(f"the cache cannot be used: {error}")
 
 
-def _print_cache(work: Callable[[Settings], Awaitable[str]], settings: Settings) -> None: ...
+@judge_app.command("check")
+def check_judge(
+    runs: Annotated[int, typer.Option(help="how often each question is asked", min=1)] = 3,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    config: Config = None,
+) -> None:
+    """Try the judge on canaries: can it be talked over, does it repeat itself, does it agree with people?"""
+    from rubricate_service.judge.build import build_judge
+    from rubricate_service.judge.canary import Report, check
+    from rubricate_service.judge.canary_report import print_report
+
+    settings = _settings(config, judge=judge, judge_model=judge_model)
+    built = build_judge(settings)
+    if built is None:
+        _stop("no judge is configured; name one with --judge URL")
+
+    async def tried() -> Report:
+        try:
+            return await check(built, runs)
+        finally:
+            await built.close()
+
+    logging.basicConfig(level=logging.ERROR)
+    report = asyncio.run(tried())
+    print_report(report, Console())
+    if report.failures:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -201,10 +201,10 @@ def _report(
             )
     console.print(
         "\nNext:\n"
-        "  rubricate serve --judge http://HOST:PORT   serve with your own judge (vLLM, say)\n"
+        "  rubricate serve --judge http://HOST:PORT   serve with a judge of yours\n"
         "  rubricate checks                           every deterministic check\n"
         "  rubricate score IN.jsonl -o OUT.jsonl      score a file of groups\n"
-        "  README.md                                  a worked curl example, and the client",
+        "  README.md                                  a curl example, and the client",
         markup=False,
         highlight=False,
     )

@@ -36,6 +36,8 @@ _TYPES = {
 }
 
 
+_MOST_DETAILS = 1000  # of a body that is wrong throughout; the message counts them all
+
 DOCUMENTED: dict[int | str, dict[str, Any]] = {"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}}
 """Error answers of every route, for the OpenAPI document."""
 
@@ -93,7 +95,7 @@ def invalid_body(error: ValidationError) -> InvalidRequest:
     first = details[0]
     where = f"{first.path}: " if first.path else ""
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-    return InvalidRequest(f"{where}{first.message}{more}", details)
+    return InvalidRequest(f"{where}{first.message}{more}", details[:_MOST_DETAILS])
 
 
 def _answer(status: int, type: str, message: str, details: Sequence[ErrorDetail] = ()) -> Response:

@@ -76,7 +76,8 @@ class Scorer:
     def run(self, options: Options) -> Run:
         """Begin a request: its clock starts now."""
         deadline_s = options.deadline_s or self._deadline_s
-        return Run(options, asyncio.get_running_loop().time() + deadline_s, deadline_s)
+        usage = self._judge.usage() if self._judge else Usage()
+        return Run(options, asyncio.get_running_loop().time() + deadline_s, deadline_s, usage=usage)
 
     async def stream(self, request: ScoreRequest, run: Run) -> AsyncGenerator[ScoredGroup, None]:
         """The groups of a request, each as soon as it is complete, in any order."""
@@ -132,7 +133,7 @@ class Scorer:
         rubrics = [r.rubric for r in plan.rubrics]
         # the fault of a hard check is the same for all responses: none can be eligible
         faulty = any(r.fault is not None and r.rubric.is_hard for r in plan.rubrics)
-        gates = [gate_hard(rubrics, row, faulty, judging) for row in grid]
+        gates = [gate_hard(rubrics, row, faulty, run.options) for row in grid]
         await self._ask(plan, grid, gates, run, hard=True)
         gates = gate_soft(rubrics, grid, plan.members, judging)
         await self._ask(plan, grid, gates, run, hard=False)
@@ -224,6 +225,8 @@ def _fill(
 def _judged(plan: RubricPlan, answer: Answer, options: Options) -> Verdict:
     rubric = plan.rubric
     value = answer.label if options.score == "label" else answer.expected
+    if value is None and rubric.is_hard:
+        value = answer.label  # which decides it anyway
     if value is None:
         message = "`score: expected` needs label probabilities, and the judge gave none that mean anything"
         return failed("unreadable", message, plan.path)
@@ -263,6 +266,7 @@ def stats(run: Run) -> dict[str, Any]:
             "prompt_tokens": usage.prompt_tokens,
             "cached_prompt_tokens": usage.cached_prompt_tokens,
             "completion_tokens": usage.completion_tokens,
+            **({} if usage.cost is None else {"cost": round(usage.cost, 9)}),
         },
         "seconds": {
             "queue": 0.0,

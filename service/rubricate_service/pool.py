@@ -1,8 +1,9 @@
 """A pool of check workers that survives what checks do to a process.
 
-Work is handed over by chunks of responses. A worker that dies costs only the check it was running:
-the rest of its chunk runs again on a fresh worker, and so does that check, once. A check that runs
-longer than the time limit has its worker killed and is settled without a second try.
+Work is handed over by chunks of responses. A worker that dies, or stands still, costs only the check it
+was running: the rest of its chunk runs again on a fresh worker, and so does that check, once. A check
+that has used up its time (of the processor: a busy machine is not the response's fault) has its worker
+killed and is settled without a second try.
 
 The standard library's executor breaks as a whole when one worker dies, and none with a fitting
 licence kills a stuck worker, hence this small one.
@@ -13,16 +14,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
 import queue
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from rubricate_service.worker import CheckFault, Chunk, Outcome, main
+from rubricate_service.worker import CheckFault, CheckSpec, Chunk, Outcome, built, main
 
 log = logging.getLogger("rubricate.pool")
 
@@ -31,6 +35,12 @@ _START_LIMIT_S = 120.0
 _START_ATTEMPTS = 5
 _NOT_BEGUN = -1
 _LOSSES = 5
+_STALLED = 3
+"""A worker that has not moved on for so many time limits, and hardly ran in that time, is stuck."""
+_SLOW_TWICE = 2
+"""A pattern or rule that was too slow on so many responses of a request is not run on the others."""
+
+Cause = Literal["killed", "too_slow", "late"]
 
 Findings = list[list[Outcome]]
 
@@ -39,6 +49,7 @@ Findings = list[list[Outcome]]
 class _Job:
     chunk: Chunk
     deadline: float
+    slow: Counter[CheckSpec]
     settled: dict[tuple[int, int], Outcome] = field(default_factory=dict)
     crashes: dict[tuple[int, int], int] = field(default_factory=dict)
     losses: int = 0
@@ -48,10 +59,11 @@ class _Job:
 class _Died(Exception):
     """The worker stopped answering while it ran pair `number`, or before it began."""
 
-    def __init__(self, number: int, too_slow: float | None) -> None:
-        super().__init__(number)
+    def __init__(self, number: int, cause: Cause, seconds: float = 0.0) -> None:
+        super().__init__(number, cause, seconds)
         self.number = number
-        self.too_slow = too_slow
+        self.cause = cause
+        self.seconds = seconds
 
 
 class _Worker:
@@ -78,24 +90,43 @@ class _Worker:
         self.kill()
         raise RuntimeError("a check worker did not start; its own message is in the log above")
 
-    def run(self, chunk: Chunk, time_limit_s: float) -> list[list[Outcome | None]]:
-        """Findings of a chunk; raises `_Died` when the worker dies or one check is too slow."""
-        self._progress.value = number = _NOT_BEGUN
-        since = time.monotonic()
+    def run(self, chunk: Chunk, limit_s: float, patience_s: float) -> list[list[Outcome | None]]:
+        """Findings of a chunk.
+
+        Raises:
+            _Died: one check used more than `limit_s` of the processor (`too_slow`) or kept the others
+                waiting for more than `patience_s` (`late`), or the worker died or stood still (`killed`).
+        """
+        self._progress.value = _NOT_BEGUN
         try:
             self._pipe.send(chunk)
-            while not self._pipe.poll(_POLL_S):
-                if self._progress.value != number:
-                    number, since = self._progress.value, time.monotonic()
-                elif (ran := time.monotonic() - since) > time_limit_s:
-                    self.kill()
-                    raise _Died(number, too_slow=ran)
+            self._watch(limit_s, patience_s)
             findings: list[list[Outcome | None]] = self._pipe.recv()
         except (EOFError, OSError):
-            number = self._progress.value
-            self.kill()
-            raise _Died(number, too_slow=None) from None
+            raise _Died(self._progress.value, "killed") from None
         return findings
+
+    def _watch(self, limit_s: float, patience_s: float) -> None:
+        """Wait for an answer, or for a reason to wait no longer (see `run`)."""
+        number, began, burned = _NOT_BEGUN, time.monotonic(), self._burned()
+        while not self._pipe.poll(_POLL_S):
+            ran, used = time.monotonic() - began, self._burned() - burned
+            if self._progress.value != number:
+                number, began, burned = self._progress.value, time.monotonic(), self._burned()
+            elif used > limit_s:
+                raise _Died(number, "too_slow", used)
+            elif ran > patience_s:
+                raise _Died(number, "late", ran)
+            elif ran > _STALLED * limit_s and used < ran / 50:
+                raise _Died(number, "killed")
+
+    def _burned(self) -> float:
+        """Seconds of processor time that the process has used; where nobody tells, those of the clock."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
+        except FileNotFoundError:
+            return time.monotonic()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
         """End the process now, whatever it does."""
@@ -117,7 +148,7 @@ class CheckPool:
         self._alive = 0
         # Forking a process that has threads is unsafe, and spawning pays for all imports each time.
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["rubricate_service.worker"])
+        self._context.set_forkserver_preload(["rubricate_service.preload", "rubricate_service.worker"])
 
     async def start(self) -> None:
         """Start the workers and wait until each has its data loaded."""
@@ -142,15 +173,20 @@ class CheckPool:
         """Number of workers that take work."""
         return self._alive
 
-    async def run(self, chunk: Chunk, deadline: float) -> Findings:
+    async def run(self, chunk: Chunk, deadline: float, slow: Counter[CheckSpec] | None = None) -> Findings:
         """Findings of every check of a chunk, in its order.
 
         A check that could not be decided is a `CheckFault`: `crashed` when it killed two workers,
-        `too_slow` past the time limit. `deadline` is on the event loop's clock: a single check may use
-        at most a quarter of what is left until then, so that the rest of its chunk arrives in time.
+        `too_slow` past the time limit, `timeout` when it kept the others waiting.
+
+        Args:
+            chunk: Responses and their checks.
+            deadline: On the event loop's clock. A single check may take at most a quarter of what is left
+                until then, so that the rest of its chunk arrives in time.
+            slow: How often each check was too slow, shared by the chunks of one request.
         """
         left = deadline - asyncio.get_running_loop().time()
-        job = _Job(chunk, time.monotonic() + left)
+        job = _Job(chunk, time.monotonic() + left, Counter() if slow is None else slow)
         self._jobs.put(job)
         try:
             return await asyncio.wrap_future(job.result)
@@ -174,6 +210,8 @@ class CheckPool:
                 worker = worker or self._new_worker()
                 self._run(worker, job)
             except _Died as death:
+                if worker is not None:
+                    worker.kill()
                 worker = None
                 self.restarts += 1
                 self._settle(job, death)
@@ -202,9 +240,10 @@ class CheckPool:
         return worker
 
     def _run(self, worker: _Worker, job: _Job) -> None:
+        self._give_up_slow(job)
         left = max(0.0, job.deadline - time.monotonic())
         chunk = replace(job.chunk, skip=frozenset(job.settled))
-        found = worker.run(chunk, max(0.05, min(self._time_limit_s, left / 4)))
+        found = worker.run(chunk, self._time_limit_s, max(0.05, left / 4))
         findings = [
             [job.settled[(i, p)] if outcome is None else outcome for p, outcome in enumerate(row)]
             for i, row in enumerate(found)
@@ -221,12 +260,28 @@ class CheckPool:
                     job.result.set_exception(RuntimeError(f"{_LOSSES} workers were lost on one chunk"))
             return
         pair = list(job.chunk.pairs())[death.number]
-        check = job.chunk.specs[job.chunk.items[pair[0]].specs[pair[1]]].id
-        if death.too_slow is not None:
-            job.settled[pair] = CheckFault("too_slow", f"{check} took longer than {death.too_slow:.1f} s")
-            log.warning("%s took longer than %.1f s on one response and was stopped", check, death.too_slow)
-            return
-        job.crashes[pair] = job.crashes.get(pair, 0) + 1
-        log.warning("a check worker died while it ran %s", check)
-        if job.crashes[pair] > 1:
-            job.settled[pair] = CheckFault("crashed", f"{check} ended its worker process twice")
+        spec = job.chunk.spec(pair)
+        if death.cause == "too_slow":
+            job.slow[spec] += 1
+            job.settled[pair] = CheckFault("too_slow", f"{spec.id} took longer than {death.seconds:.1f} s")
+            log.warning("%s took longer than %.1f s on one response and was stopped", spec.id, death.seconds)
+        elif death.cause == "late":
+            message = f"{spec.id} was stopped after {death.seconds:.1f} s, as the request's deadline is near"
+            job.settled[pair] = CheckFault("timeout", message)
+        else:
+            job.crashes[pair] = job.crashes.get(pair, 0) + 1
+            log.warning("a check worker was lost while it ran %s", spec.id)
+            if job.crashes[pair] > 1:
+                job.settled[pair] = CheckFault("crashed", f"two workers were lost while they ran {spec.id}")
+
+    @staticmethod
+    def _give_up_slow(job: _Job) -> None:
+        """Settle what a rubric's own pattern or rule would take too long for once more.
+
+        A check of ours is run on every response all the same: each is slow or not by its own text.
+        """
+        slow = {spec for spec, times in job.slow.items() if times >= _SLOW_TWICE and built(spec).raw_regex}
+        for pair in job.chunk.pairs() if slow else ():
+            if pair not in job.settled and (spec := job.chunk.spec(pair)) in slow:
+                message = f"{spec.id} took too long on other responses of this request, and was not run again"
+                job.settled[pair] = CheckFault("too_slow", message)

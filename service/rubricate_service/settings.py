@@ -5,10 +5,20 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FilePath,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -18,6 +28,10 @@ from pydantic_settings import (
 
 CONFIG_VARIABLE = "RUBRICATE_CONFIG"
 EMBEDDED = "embedded"
+DNS = "dns+"
+"""Before a judge's URL: each address that its host's name leads to is a replica."""
+Mode = Literal["per_rubric", "one_call"]
+"""How a judge is asked: one criterion a call, or in one call all that a request has about a response."""
 _REDIS = ("redis", "rediss")
 
 
@@ -25,6 +39,62 @@ def default_cache() -> str:
     """Where verdicts are kept unless a setting says otherwise."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return str(Path(base) / "rubricate" / "verdicts.db")
+
+
+class Prices(BaseModel):
+    """What a judge's tokens cost, each in the currency of your bill (not per million)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: float = Field(ge=0, allow_inf_nan=False, description="price of a prompt's token")
+    cached_prompt: float | None = Field(
+        None,
+        ge=0,
+        allow_inf_nan=False,
+        description="the same, found in the engine's prefix cache [as any other]",
+    )
+    completion: float = Field(ge=0, allow_inf_nan=False, description="price of a generated token")
+
+
+class JudgeSettings(BaseModel):
+    """One judge: a table `[judges.NAME]` of the settings file."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    url: str = Field(
+        description="as `judge`: one URL, several with commas between, dns+http://… or `embedded`"
+    )
+    model: str | None = Field(None, description="model to ask for [the endpoint's first]")
+    api_key: SecretStr | None = Field(None, description="bearer token")
+    mode: Mode = Field("per_rubric", description="`one_call` asks all criteria of a response at a time")
+    template: FilePath | None = Field(None, description="file of the judge's prompt [the service's own]")
+    concurrency: int = Field(64, ge=1, description="calls in flight at each replica")
+    prices: Prices | None = Field(None, description="of its tokens; a request's stats then have its cost")
+
+    @property
+    def urls(self) -> list[str]:
+        """Addresses of its replicas; empty for the embedded one."""
+        return [] if self.url == EMBEDDED else [url.strip() for url in self.url.split(",")]
+
+    @field_validator("url")
+    @classmethod
+    def _urls_are_some(cls, value: str) -> str:
+        for number, url in enumerate(value.split(",") if value != EMBEDDED else (), 1):
+            parts = urlsplit(url.strip().removeprefix(DNS))
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+                # not shown: it may hold a password
+                raise ValueError(
+                    f"address {number} is neither http(s)://…, {DNS}http(s)://… nor `{EMBEDDED}`"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _mode_fits(self) -> Self:
+        if self.mode == "one_call" and self.url == EMBEDDED:
+            raise ValueError("the embedded judge takes one question a call: set `mode` to `per_rubric`")
+        if self.mode == "one_call" and self.template is not None:
+            raise ValueError("`template` is a prompt of mode `per_rubric`; leave it out for `one_call`")
+        return self
 
 
 class Settings(BaseSettings):
@@ -38,13 +108,21 @@ class Settings(BaseSettings):
     check_workers: int | None = Field(None, ge=1, description="check processes per uvicorn process [cores]")
     check_timeout_s: Annotated[float, Field(gt=0)] = Field(5.0, description="limit of one check, seconds")
     deadline_s: Annotated[float, Field(gt=0)] = Field(60.0, description="deadline of a request, seconds")
-    judge: str | None = Field(None, description="an OpenAI-compatible endpoint's URL, or `embedded`")
+    judges: dict[str, JudgeSettings] = Field({}, description="judges by name, for `judge` to choose from")
+    judge: str | None = Field(
+        None,
+        description="an OpenAI-compatible endpoint's URL, several with commas between, dns+http://name:port "
+        "for all addresses of a name, `embedded`, or a name of `judges`",
+    )
     judge_model: str | None = Field(None, description="model to ask for [the endpoint's first]")
     judge_api_key: SecretStr | None = Field(None, description="bearer token for the judge")
-    judge_concurrency: int = Field(64, ge=1, description="judge calls in flight")
+    judge_concurrency: int = Field(64, ge=1, description="judge calls in flight at each replica")
+    judge_canaries: bool | None = Field(
+        None, description="try the judge on canaries after the start [only a vLLM, as others may bill calls]"
+    )
     cache: str = Field(
         default_factory=default_cache,
-        description="file of the judge's verdicts, or redis://[:password@]host[:port][/db] that replicas share",
+        description="file of the judge's verdicts, or redis://[:password@]host[:port][/db] for replicas",
         repr=False,
     )
     cache_ttl_s: int = Field(30 * 86400, ge=1, description="seconds after which a verdict is forgotten")
@@ -57,16 +135,24 @@ class Settings(BaseSettings):
 
     @field_validator("judge")
     @classmethod
-    def _judge_is_known(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "")
-        if value in (None, EMBEDDED) or (parts.scheme in ("http", "https") and parts.hostname):
+    def _judge_is_known(cls, value: str | None, info: ValidationInfo) -> str | None:
+        judges = info.data.get("judges", {})
+        if value is None or value in judges:
             return value
-        raise ValueError(f"{value!r} is neither an http(s) URL nor `{EMBEDDED}`")
+        try:
+            JudgeSettings(url=value)
+        except ValidationError as error:
+            known = f", nor is it a name of `judges` ({', '.join(judges)})" if judges else ""
+            message = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ValueError(message + known) from None
+        return value
 
     @field_validator("cache")
     @classmethod
     def _cache_is_a_file_or_redis(cls, value: str) -> str:
         if "://" not in value:
+            if not value or Path(value).is_dir():
+                raise ValueError("takes the path of a file, and this is none")
             return value
         try:
             parts = urlsplit(value)
@@ -99,6 +185,16 @@ class Settings(BaseSettings):
     def cache_is_redis(self) -> bool:
         """Whether the cache is a server that several services can share, and not a file."""
         return "://" in self.cache
+
+    @property
+    def judge_chosen(self) -> JudgeSettings | None:
+        """The judge that `judge` means; flags and variables of its own win over its table."""
+        if self.judge is None:
+            return None
+        chosen = self.judges.get(self.judge) or JudgeSettings(url=self.judge)
+        names = {name: f"judge_{name}" for name in ("model", "api_key", "concurrency")}
+        given = {name: getattr(self, flag) for name, flag in names.items() if flag in self.model_fields_set}
+        return chosen.model_copy(update=given)
 
     @property
     def check_processes(self) -> int:

@@ -81,6 +81,11 @@ class Chunk:
         """Every (item, position) in the order in which a worker takes them."""
         return ((i, p) for i, item in enumerate(self.items) for p in range(len(item.specs)))
 
+    def spec(self, pair: tuple[int, int]) -> CheckSpec:
+        """The check of one pair."""
+        item, position = pair
+        return self.specs[self.items[item].specs[position]]
+
 
 @lru_cache(maxsize=20_000)
 def built(spec: CheckSpec) -> Check:
@@ -115,18 +120,17 @@ def work(chunk: Chunk, progress: c_int64, time_limit_s: float) -> list[list[Outc
             progress.value = number
             number += 1
             # Should the service be gone by now, nobody else ends a check that never ends.
-            signal.setitimer(signal.ITIMER_REAL, 3 * time_limit_s)
+            signal.setitimer(signal.ITIMER_PROF, 3 * time_limit_s)
             settled = (i, position) in chunk.skip
             row.append(None if settled else _find(text, chunk.specs[spec], chunk.mode, chunk.explain))
         findings.append(row)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     return findings
 
 
 def main(pipe: Connection, progress: c_int64, time_limit_s: float) -> None:
     """Answer chunks until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, which closes the pipe
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with suppress(CheckerError):  # the checks that need what is missing say so, one by one
         warm_up()
     pipe.send(None)

@@ -6,9 +6,11 @@ import gc
 import weakref
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rubricate_checkers import Text, build, evaluate
-from rubricate_checkers.loose import VARIANTS
+from rubricate_checkers import Text, build, evaluate, punkt
+from rubricate_checkers.loose import VARIANTS, revise
 
 
 def test_a_check_pays_for_no_view_that_it_does_not_read() -> None:
@@ -75,21 +77,61 @@ def test_text_is_frozen() -> None:
 )
 def test_variants(raw: str, variants: list[str]) -> None:
     text = Text(raw, "why?")
-    assert [name for name, _ in text.variants] == list(VARIANTS)
-    assert [variant.raw for _, variant in text.variants] == variants
-    assert {variant.prompt for _, variant in text.variants} == {"why?"}
+    assert list(revise(raw)) == variants
+    for name, revised in text.revisions.items():
+        assert revised == variants[VARIANTS.index(name)]
+        assert text.revised(name) is text.revised(name)
+        assert (text.revised(name).raw, text.revised(name).prompt) == (revised, "why?")
+    assert {raw, *text.revisions.values()} == {variant for variant in variants if variant.strip()}
+    assert (text.smallest and text.smallest.raw) == (variants[-1] or None)
 
 
 def test_equal_variants_are_one_text() -> None:
     text = Text("a\nb\nc")
-    by_name = dict(text.variants)
-    assert by_name["raw_without_asterisks"] is text
-    assert by_name["first_line_removed"] is by_name["first_line_removed_without_asterisks"]
-    assert [name for name, _ in text.revisions] == [
+    assert list(text.revisions) == [
         "first_line_removed",
         "last_line_removed",
         "first_and_last_line_removed",
     ]
+    assert text.smallest is text.revised("first_and_last_line_removed")
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Go.",
+            "etc.)",
+            "Dr.",
+            "A.",
+            "NEW",
+            "D's.",
+            "a",
+            "1.",
+            "*b*",
+            "*",
+            '"',
+            ")",
+            "!",
+            " ",
+            "\n",
+            "\n\n",
+            "\xa0",
+            "\x1c",
+        ]
+    ),
+    max_size=14,
+).map("".join)
+
+
+@settings(max_examples=600, deadline=None)
+@given(LINES)
+def test_variants_share_what_is_the_same_alone(raw: str) -> None:
+    text = Text(raw)
+    assert text.sentence_spans == punkt.sentence_spans(raw)
+    for name, revised in text.revisions.items():
+        variant = text.revised(name)
+        assert variant.sentence_spans == punkt.sentence_spans(revised)
+        assert variant.uppercase_tokens == sum(map(str.isupper, Text(revised).tokens))
 
 
 def test_a_text_dies_without_the_cycle_collector() -> None:

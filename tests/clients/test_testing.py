@@ -100,6 +100,27 @@ def test_log_probabilities_of_labels() -> None:
     assert shown[-1]["logprob"] == -9999.0
 
 
+def test_a_vllm_samples_among_the_allowed_tokens_and_weighs_them_among_all() -> None:
+    with FakeJudge({"0": 0.1, "1": 0.2, "Well": 0.7}, vllm=True) as judge:
+        with httpx2.Client(base_url=judge.url, trust_env=False) as http:
+            assert http.get("/version").json().keys() == {"version"}
+            ids = [http.post("/tokenize", json={"prompt": label}).json()["tokens"] for label in "012"]
+        assert [len(tokens) for tokens in ids] == [1, 1, 1]
+        wanted = [token for (token,) in ids]
+        choice = ask(judge, logprobs=True, logprob_token_ids=wanted, allowed_token_ids=wanted).json()[
+            "choices"
+        ][0]
+    assert choice["message"]["content"] == "1"
+    (token,) = choice["logprobs"]["content"]
+    weighed = {t["token"]: t["logprob"] for t in token["top_logprobs"]}
+    assert weighed == {"0": pytest.approx(math.log(0.1)), "1": pytest.approx(math.log(0.2)), "2": -9999.0}
+
+
+@pytest.mark.parametrize("path", ["/version", "/tokenize"])
+def test_what_only_a_vllm_has(judge: FakeJudge, path: str) -> None:
+    assert httpx2.get(judge.url + path, trust_env=False).status_code == 404
+
+
 def test_log_probabilities_of_a_text_leave_mass_for_other_tokens(judge: FakeJudge) -> None:
     top = ask(judge, logprobs=True, top_logprobs=20).json()["choices"][0]["logprobs"]["content"][0][
         "top_logprobs"

@@ -54,6 +54,7 @@ def test_outcome_is_decided_as_soon_as_one_hard_rubric_breaks(
         ([BREAKS, FAILED], [1, 1], None),
         ([HOLDS, HOLDS], [1, 2], 1.0),
         ([BREAKS], [1], 0.0),
+        ([HOLDS, BREAKS], [1e308, 1e308], 0.5),
     ],
 )
 def test_fraction_is_the_weight_share_that_holds(
@@ -64,7 +65,7 @@ def test_fraction_is_the_weight_share_that_holds(
 
 
 HARD, SOFT = rubric("check"), rubric("criterion")
-HEAVY = rubric("criterion", weight=3.0)
+HEAVY, HUGE = rubric("criterion", weight=3.0), rubric("criterion", weight=1e308)
 # rubrics, verdicts, reward kind -> quality, reward
 REWARDS: list[tuple[list[Rubric], list[Verdict], Any, float | None, float | None]] = [
     ([HARD, SOFT], [HOLDS, HALF], "gated", 0.5, 0.5),
@@ -74,6 +75,7 @@ REWARDS: list[tuple[list[Rubric], list[Verdict], Any, float | None, float | None
     ([HARD, SOFT], [FAILED, HALF], "gated", 0.5, None),
     ([HARD], [HOLDS], "gated", None, 1.0),
     ([SOFT, HEAVY], [HOLDS, BREAKS], "gated", 0.25, 0.25),
+    ([SOFT, HUGE, HUGE], [HOLDS, HOLDS, BREAKS], "gated", 0.5, 0.5),
     ([HARD, SOFT], [HOLDS, FAILED], "outcome", None, 1.0),
     ([HARD, SOFT], [HOLDS, HOLDS], "aon", 1.0, 1.0),
     ([HARD, SOFT], [HOLDS, HALF], "aon", 0.5, 0.0),
@@ -96,6 +98,7 @@ def test_quality_and_reward(
     ("points", "scores", "reward"),
     [
         ([5, 5], [1.0, 0.0], 0.5),
+        ([1e308, 1e308], [1.0, 1.0], 1.0),
         ([5, -3], [1.0, 1.0], 1.0),  # the pitfall's score is inverted: 1 means absent
         ([5, -3], [1.0, 0.0], 0.4),
         ([5, -8], [1.0, 0.0], 0.0),  # never below 0

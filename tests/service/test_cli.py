@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rubricate_clients.testing import FakeJudge
+from rubricate_clients.testing import FakeJudge, Fault
 
 ROWS = 200
 
@@ -92,13 +92,86 @@ def test_score_reports_rows_that_cannot_be_read_and_goes_on(tmp_path: Path) -> N
     assert [r["row"] for r in read(out)] == [0, 3]
 
 
+def test_score_asks_again_what_the_judge_failed_and_says_so(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", [json.dumps(row(n)) for n in range(3)])
+    out = tmp_path / "out.jsonl"
+    with FakeJudge(answer="1") as judge:
+        flags = ["score", str(source), "-o", str(out), "--judge", judge.url]
+        flags += ["--cache", str(tmp_path / "v.db")]
+        judge.fail_when(Fault.refusal(), lambda call: "Prompt 0." in call.text)
+        judge.fail_when(Fault.text("maybe"), lambda call: "Prompt 1." in call.text)
+        first = rubricate(*flags)
+        assert first.returncode == 1
+        assert "1 refused, 1 unreadable" in " ".join(first.stderr.split())
+        assert "again" in first.stderr
+        judge.heal()
+        second = rubricate(*flags)
+    assert second.returncode == 0, second.stderr
+    quality = {r["row"]: r["responses"][0]["quality"] for r in read(out)}
+    assert quality == {0: None, 1: 0.5, 2: 0.5}  # a refusal is the judge's word, and stands
+    (error,) = [v["error"] for r in read(out) for v in r["responses"][0]["rubrics"] if "error" in v]
+    assert error["path"] == "rubrics[1]"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "says"),
+    [
+        ("my notes", "{}", "line 1, was not written by this command"),
+        ("my notes\n", "{}", "line 1, was not written by this command"),
+        ('{"row":0,"digest":"x","id":"0","responses":[]}\n', "{}", "of another input or of other options"),
+        ('{"row":9,"digest":"x","id":"9","responses":[]}\n', "{}", "of another input or of other options"),
+        (None, '{"advantages": {"method": "gdpo"}}', "gdpo whitens"),
+        (
+            None,
+            '{"judging": "eligible", "reward": "csr", "advantages": {"method": "grpo"}}',
+            "needs every score",
+        ),
+    ],
+)
+def test_score_leaves_an_output_alone_that_is_not_its_own(
+    tmp_path: Path, content: str | None, options: str, says: str
+) -> None:
+    source = write(tmp_path / "in.jsonl", [json.dumps(row(0))])
+    out = tmp_path / "out.jsonl"
+    if content is not None:
+        out.write_text(content)
+    done = rubricate("score", str(source), "-o", str(out), "--options", options)
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.split())
+    assert not out.exists() or out.read_text() == (content or "")
+
+
+def test_score_never_writes_over_its_input(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(row(0)))
+    done = rubricate("score", str(source), "-o", str(source))
+    assert done.returncode == 2
+    assert json.loads(source.read_text()) == row(0)
+
+
+def test_score_drops_a_whole_row_without_its_line_feed(tmp_path: Path) -> None:
+    """A kill may fall between a row and its line feed: the row is scored again, once."""
+    source = write(tmp_path / "in.jsonl", [json.dumps(row(n)) for n in range(2)])
+    out = tmp_path / "out.jsonl"
+    flags = ["score", str(source), "-o", str(out), "--options", '{"judging": "none"}']
+    assert rubricate(*flags).returncode == 0
+    out.write_bytes(out.read_bytes().rstrip(b"\n"))
+    assert rubricate(*flags).returncode == 0
+    assert sorted(r["row"] for r in read(out)) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["score", "README.md", "-o", "nowhere/out.jsonl"], "nowhere/out.jsonl cannot be written"),
+        (["score", "README.md", "-o", "tests"], "tests cannot be written"),
+        (["serve", "--judge", "http://h:notaport"], "judge: "),
+        (["serve", "--cache", ""], "cache: "),
+        (["serve", "--cache", "/"], "cache: "),
         (["score", "nowhere.jsonl", "-o", "out.jsonl"], "nowhere.jsonl"),
         (["score", "README.md", "-o", "out.jsonl", "--options", '{"mode": "x"}'], "mode"),
         (["serve", "--judge", "somewhere"], "judge: "),
-        (["serve", "--cache", "redis://h"], "cache: "),
+        (["serve", "--cache", "ftp://h"], "cache: "),
         (["serve", "--port", "70000"], "port: "),
         (["serve", "--config", "nowhere.toml"], "nowhere.toml"),
         (["checks", "punctuation:no_coma"], "punctuation:no_comma"),
@@ -110,6 +183,20 @@ def test_a_mistake_is_explained_in_a_line(arguments: list[str], says: str, tmp_p
     )
     assert done.returncode == 2
     assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_embedded_judge_that_is_not_installed_says_how_to_install_it() -> None:
+    code = (
+        "import sys; sys.modules['openvino_genai'] = None\n"  # as if it were not installed
+        "sys.argv = ['rubricate', 'serve', '--judge', 'embedded']\n"
+        "from rubricate_service.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "pip install" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rubricate_clients.wire import AdvantageSpec, Options, Rubric
+from rubricate_clients.wire import Group, Options, Rubric, ScoreRequest
 from rubricate_service.gate import gate_hard, gate_soft, missing_scores, resolve_judging
 from rubricate_service.verdict import Verdict, failed, scored
 
@@ -32,40 +32,56 @@ def test_judging_defaults_to_the_least_that_is_needed(options: dict[str, Any], j
     assert resolve_judging(Options.model_validate(options)) == judging
 
 
+HARD = Rubric(criterion="It is true.", hard=True)
+
+
 @pytest.mark.parametrize(
-    ("method", "judging", "reward", "refused"),
+    ("options", "rubrics", "refused"),
     [
-        ("gdpo", "all", "gated", False),
-        ("gdpo", "eligible", "gated", True),
-        ("grpo", "eligible", "gated", False),
-        ("grpo", "needed", "gated", True),
-        ("rloo", "none", "gated", True),
-        ("rloo", "none", "outcome", False),
-        ("ngrpo", "eligible", "csr", True),
-        ("rdan", "needed", "gated", False),
+        ({"advantages": {"method": "gdpo"}, "judging": "all"}, [SOFT], False),
+        ({"advantages": {"method": "gdpo"}, "judging": "eligible"}, [SOFT], True),
+        ({"advantages": {"method": "gdpo"}, "judging": "eligible"}, [CHECK, HARD], False),
+        ({"advantages": {"method": "grpo"}, "judging": "eligible"}, [SOFT], False),
+        ({"advantages": {"method": "grpo"}, "judging": "needed"}, [SOFT], True),
+        ({"advantages": {"method": "rloo"}, "judging": "none"}, [SOFT], True),
+        ({"advantages": {"method": "rloo"}, "judging": "none", "reward": "outcome"}, [SOFT], False),
+        ({"advantages": {"method": "ngrpo"}, "judging": "eligible", "reward": "csr"}, [SOFT], True),
+        # a hard criterion is a score like any other to the rewards that read all
+        ({"advantages": {"method": "grpo"}, "judging": "eligible", "reward": "csr"}, [CHECK, HARD], True),
+        ({"advantages": {"method": "grpo"}, "judging": "eligible", "reward": "csr"}, [CHECK], False),
+        ({"advantages": {"method": "grpo"}, "judging": "eligible", "outcome": "fraction"}, [SOFT], True),
+        ({"advantages": {"method": "grpo"}, "outcome": "fraction"}, [SOFT], False),
+        ({"advantages": {"method": "rdan"}, "judging": "needed"}, [SOFT], False),
+        ({"judging": "none"}, [SOFT], False),
     ],
 )
 def test_a_method_is_refused_when_its_scores_are_gated_away(
-    method: Any, judging: Any, reward: str, refused: bool
+    options: dict[str, Any], rubrics: list[Rubric], refused: bool
 ) -> None:
-    assert (missing_scores(AdvantageSpec(method=method), judging, reward) is not None) is refused
+    group = Group(prompt="p", rubrics=[r.model_copy(update={"id": None}) for r in rubrics], responses=["r"])
+    request = ScoreRequest(groups=[group], options=Options.model_validate(options))
+    assert (missing_scores(request) is not None) is refused
 
 
 @pytest.mark.parametrize(
-    ("verdict", "faulty", "judging", "gate"),
+    ("verdict", "faulty", "options", "gate"),
     [
-        (HOLDS, False, "eligible", None),
-        (BREAKS, False, "eligible", "not_eligible"),
-        (BREAKS, False, "all", None),
-        (HOLDS, False, "none", "judging_off"),
+        (HOLDS, False, {}, None),
+        (BREAKS, False, {}, "not_eligible"),
+        (BREAKS, False, {"judging": "all"}, None),
+        (HOLDS, False, {"judging": "none"}, "judging_off"),
         # undecided on this response: a criterion that fails would still make the outcome 0
-        (FAILED, False, "needed", None),
+        (FAILED, False, {"judging": "needed"}, None),
         # undecided on every response: none can be eligible
-        (FAILED, True, "needed", "not_eligible"),
+        (FAILED, True, {"judging": "needed"}, "not_eligible"),
+        # ... but NGRPO tells a group of zeros from an open one
+        (FAILED, True, {"advantages": {"method": "rdan_ngrpo"}}, None),
+        # every hard rubric moves a fraction
+        (BREAKS, False, {"outcome": "fraction"}, None),
     ],
 )
-def test_hard_criteria(verdict: Verdict, faulty: bool, judging: Any, gate: str | None) -> None:
-    assert gate_hard([CHECK, SOFT], [verdict, None], faulty, judging) == gate
+def test_hard_criteria(verdict: Verdict, faulty: bool, options: dict[str, Any], gate: str | None) -> None:
+    assert gate_hard([CHECK, SOFT], [verdict, None], faulty, Options.model_validate(options)) == gate
 
 
 @pytest.mark.parametrize(

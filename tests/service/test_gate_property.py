@@ -21,7 +21,9 @@ from rubricate_service.answer import groups_json
 from rubricate_service.cache import Cache
 from rubricate_service.judge.engine import Completion, Identity
 from rubricate_service.judge.judge import Judge
+from rubricate_service.judge.members import Fixed
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.replicas import Replicas
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool, Findings
 from rubricate_service.worker import CheckFault, Chunk, Finding, Outcome
@@ -40,7 +42,7 @@ class HashPool(CheckPool):
     def __init__(self) -> None:
         super().__init__(1)
 
-    async def run(self, chunk: Chunk, deadline: float) -> Findings:
+    async def run(self, chunk: Chunk, deadline: float, slow: object = None) -> Findings:
         return [[self._one(item.text, chunk.specs[s].kwargs) for s in item.specs] for item in chunk.items]
 
     @staticmethod
@@ -58,7 +60,13 @@ class HashEngine:
     async def identify(self, deadline: float) -> Identity:
         return Identity("hash", "1")
 
-    async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        deadline: float,
+        prefix: bytes = b"",
+        ids: Sequence[str] = (),
+    ) -> Completion:
         text = messages[-1]["content"]
         self.calls[text] += 1
         number = draw(text)
@@ -107,11 +115,16 @@ GROUPS = st.lists(
 )
 
 
-async def score(groups: list[dict[str, Any]], judging: str) -> tuple[list[dict[str, Any]], HashEngine, int]:
+async def score(
+    groups: list[dict[str, Any]], judging: str, outcome: str = "all", method: str = "rdan"
+) -> tuple[list[dict[str, Any]], HashEngine, int]:
     engine = HashEngine()
-    judge = Judge(engine, Cache(None), secret=b"secret")
+    judge = Judge(Replicas(Fixed({"one": engine})), Cache(None), secret=b"secret")
     request = ScoreRequest.model_validate(
-        {"groups": groups, "options": {"judging": judging, "advantages": {"method": "rdan"}}}
+        {
+            "groups": groups,
+            "options": {"judging": judging, "outcome": outcome, "advantages": {"method": method}},
+        }
     )
     scorer = Scorer(HashPool(), judge, 30.0)
     run = scorer.run(request.options)
@@ -141,6 +154,16 @@ def test_gated_advantages_are_those_of_judging_everything(groups: list[dict[str,
     assert [a[:3] for a in advantages(needed)] == [a[:3] for a in advantages(everything)]
     assert calls <= calls_eligible <= calls_all
     assert max(engine.calls.values(), default=0) <= 1, "a question was asked twice"
+
+
+@given(GROUPS, st.sampled_from(["all", "fraction"]), st.sampled_from(["rdan", "rdan_ngrpo"]))
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_so_are_those_of_partial_outcomes_and_of_ngrpo(
+    groups: list[dict[str, Any]], outcome: str, method: str
+) -> None:
+    needed, _, _ = asyncio.run(score(groups, "needed", outcome, method))
+    everything, _, _ = asyncio.run(score(groups, "all", outcome, method))
+    assert [a[:3] for a in advantages(needed)] == [a[:3] for a in advantages(everything)]
 
 
 @given(GROUPS)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from rubricate_clients.testing import FakeCall, FakeJudge
+from rubricate_clients.testing import FakeCall, FakeJudge, Fault
 from rubricate_clients.wire import ScoreAnswer
 
 NO_COMMA = {"id": "comma", "check": "punctuation:no_comma"}
@@ -95,6 +95,11 @@ def test_a_failed_rubric_beside_good_ones(client: TestClient) -> None:
         (NO_COMMA, "", {"blank": "check"}, {"score": 0.0}),
         (KIND, " : ", {}, {"score": 0.0, "status": "scored", "reason": "content_free"}),
         (KIND, "Thought process:", {}, {"score": 0.0, "reason": "content_free"}),
+        # whether the bad thing is present is still asked
+        (KIND | {"negative": True}, " : ", {}, {"score": 0.0, "label": 2}),
+        # a text that breaks a check gains by it neither way
+        ({"check": "detectable_format:json_format"}, "[" * 100_000, {}, {"score": 0.0}),
+        ({"check": "detectable_format:json_format", "negative": True}, "[" * 100_000, {}, {"score": 0.0}),
         (KIND, "42", {}, {"score": 1.0}),
         (KIND, "Some words", {"judging": "none"}, {"score": None, "reason": "judging_off"}),
         (KIND | {"negative": True}, "Some words", {}, {"score": 0.0, "label": 2}),
@@ -250,6 +255,31 @@ def test_advantages_on_scores_that_are_gated_away_are_refused(
     if not ok:
         assert answer.json()["error"]["type"] == "needs_all_scores"
         assert judge.calls == []
+
+
+def test_a_judge_that_fails_on_an_ineligible_response_does_not_refuse_gdpo(
+    client: TestClient, judge: FakeJudge
+) -> None:
+    """Only scores that were gated away do; a failed one is left out of its channel."""
+    judge.answer = "2"
+    judge.fail_when(Fault.refusal(), lambda call: "a, b" in call.text)
+    groups = [{"prompt": "p", "rubrics": [NO_COMMA, KIND], "responses": ["a, b", "c d", "e f"]}]
+    (group,) = post(client, groups, advantages={"method": "gdpo"}, cache="off")["groups"]
+    assert [r["quality"] for r in group["responses"]] == [None, 1.0, 1.0]
+    assert group["responses"][0]["a_proc"] == 0.0
+    assert group["responses"][0]["advantage"] < 0
+
+
+def test_a_hard_criterion_without_probabilities_goes_by_its_label(
+    client: TestClient, judge: FakeJudge
+) -> None:
+    judge.answer = lambda call: {"0": 0.01, "1": 0.02, "2": 0.1, "x": 0.05}  # too little on the labels
+    rubrics = [KIND, {"id": "true", "criterion": "It is true.", "hard": True}]
+    group = {"prompt": "Hard.", "rubrics": rubrics, "responses": ["Some words"]}
+    (response,) = post(client, [group], score="expected")["groups"][0]["responses"]
+    soft, hard = response["rubrics"]
+    assert (hard["score"], response["outcome"]) == (1.0, 1.0)
+    assert soft["error"]["kind"] == "unreadable"
 
 
 def test_without_a_judge_criteria_fail_and_checks_do_not(no_judge: TestClient) -> None:

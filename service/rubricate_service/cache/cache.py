@@ -153,10 +153,11 @@ class Cache:
             values, self._unsaved = self._unsaved, {}
             ended, self._ended = self._ended, []
             if values and self._store is not None:
-                self._lost += len(values)
+                kept = 0
                 with self._watched("written"):
                     await self._store.put_many({key: seal(key, value) for key, value in values.items()})
-                    self._lost -= len(values)
+                    kept = len(values)
+                self._lost += len(values) - kept
             if self._leases is not None:
                 self._leases.release(ended)
 
@@ -173,7 +174,7 @@ class Cache:
             fault = "reached" if isinstance(error, StoreDown) else what
             message = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
             if fault not in self._faults:
-                log.error("the cache cannot be %s, and verdicts are made without it: %s", fault, message)  # noqa: TRY400
+                log.warning("the cache cannot be %s, and verdicts are made without: %s", fault, message)
             self._faults[fault] = message
         else:
             for fault in ("reached", what):

@@ -6,7 +6,7 @@ Measured against SQLite (``benchmarks/cache_stores.py``; 2 cores, ext4, batches 
 ===================  ==============================  ================================
 store                60-byte values                  1,024-byte values
 ===================  ==============================  ================================
-LMDB, as used here   119 k / 1.0 M / 1.3 M, 230 B    47 k / 846 k / 1.2 M, 2,209 B
+LMDB, as used here   119 k / 1.0 M / 1.3 M, 237 B    47 k / 846 k / 1.2 M, 2,211 B
 SQLite, WAL, NORMAL  64 k / 383 k / 523 k, 195 B     11 k / 57 k / 63 k, 4,834 B
 ===================  ==============================  ================================
 
@@ -22,6 +22,7 @@ pays for its own room instead of one paying for all.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -33,7 +34,9 @@ from typing import Any, TypeVar
 
 import lmdb
 
-from rubricate_service.cache.store import StoreStats
+from rubricate_service.cache.store import StoreError, StoreStats
+
+log = logging.getLogger("rubricate.cache")
 
 T = TypeVar("T")
 
@@ -44,8 +47,7 @@ _MAP_SLACK = 64 << 20  # address space, not disk
 class LmdbStore:
     """A file of keys and values, with its lock file ``<path>-lock`` beside it; all work is done in a thread.
 
-    The methods raise ``lmdb.Error`` when the file cannot be used, and ``OSError`` when its folder cannot
-    be made.
+    The methods raise ``StoreError`` when the file cannot be used or its folder cannot be made.
 
     Args:
         path: The file; it and its folder are made at the first use.
@@ -90,7 +92,10 @@ class LmdbStore:
     async def _in_thread(self, call: Callable[..., T], *args: object) -> T:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="rubricate-cache")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
+        except (lmdb.Error, OSError) as error:
+            raise StoreError(f"{type(error).__name__}: {error}") from error
 
     def _get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         now = _stamp(time.time())
@@ -100,7 +105,7 @@ class LmdbStore:
 
     def _put(self, values: Mapping[bytes, bytes]) -> None:
         environment, expires = self._open(), _stamp(time.time() + self._ttl_s)
-        is_full = _bytes_used(environment.stat()) > self._most_bytes
+        is_full = _bytes_used(environment) > self._most_bytes
         with environment.begin(write=True) as transaction:
             cursor = transaction.cursor()
             if is_full:
@@ -110,8 +115,8 @@ class LmdbStore:
     def _stats(self) -> StoreStats:
         if not self.path.exists():
             return StoreStats(0, 0, self._most_bytes)
-        stat = self._open().stat()
-        return StoreStats(stat["entries"], _bytes_used(stat), self._most_bytes)
+        environment = self._open()
+        return StoreStats(environment.stat()["entries"], _bytes_used(environment), self._most_bytes)
 
     def _purge(self) -> int:
         environment = self._open()
@@ -132,7 +137,8 @@ def _stamp(seconds: float) -> bytes:
     return int(seconds).to_bytes(_STAMP_BYTES, "big")  # until 2106; compares as the number does
 
 
-def _bytes_used(stat: Mapping[str, int]) -> int:
+def _bytes_used(environment: lmdb.Environment) -> int:
+    stat = environment.stat()
     return stat["psize"] * (stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"])
 
 
@@ -157,11 +163,24 @@ def _take(path: Path, most_bytes: int) -> lmdb.Environment:
         if path not in _environments:
             # twice the bound: a page that is replaced is free only when its transaction is over
             map_size = 2 * most_bytes + _MAP_SLACK
-            environment = lmdb.open(str(path), subdir=False, map_size=map_size, metasync=False)
+            environment = _open_whole(path, map_size)
             environment.reader_check()  # gives back the places of processes that were killed
             _environments[path] = environment
         _users[path] += 1
         return _environments[path]
+
+
+def _open_whole(path: Path, map_size: int) -> lmdb.Environment:
+    """The file, or a new one where it lacks its end: reading a page that is not there kills a process."""
+    environment = lmdb.open(str(path), subdir=False, map_size=map_size, metasync=False)
+    pages = environment.info()["last_pgno"] + 1
+    if path.stat().st_size >= pages * environment.stat()["psize"]:
+        return environment
+    environment.close()
+    aside = path.with_name(f"{path.name}.damaged")
+    path.replace(aside)
+    log.warning("the verdict cache %s lacks its end; it is put aside as %s", path, aside.name)
+    return lmdb.open(str(path), subdir=False, map_size=map_size, metasync=False)
 
 
 def _give_back(path: Path) -> None:

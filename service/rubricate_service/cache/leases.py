@@ -83,6 +83,6 @@ class Leases:
 
     async def _keep(self) -> None:
         while self._held:
+            await asyncio.sleep(LEASE_S / 3)
             with suppress(StoreError):
                 await self._lessor.renew(list(self._held), LEASE_S)
-            await asyncio.sleep(LEASE_S / 3)

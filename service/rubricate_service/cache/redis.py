@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +27,10 @@ from rubricate_service.cache.store import StoreDown, StoreError, StoreStats
 PATIENCE_S = 0.2
 """Limit of everything that is asked of the server, connecting and the one retry included."""
 
-_TRIP = 2_000  # keys in a round trip: some 20 ms on a server that is well
+_PARTS = 20  # in which that time is counted
+# What goes in one round trip takes some 10 ms when all is well (2 cores, loopback; most of it is our side's)
+_KEYS = 5_000  # of one command
+_COMMANDS = 500
 _VALUES = b"rubricate:value:"
 _LEASES = b"rubricate:lease:"
 
@@ -47,8 +51,9 @@ class RedisStore:
         self._ttl_s = ttl_s
         self._redis = Redis.from_url(
             url,
-            socket_timeout=PATIENCE_S,
-            socket_connect_timeout=PATIENCE_S,
+            # `_patience` bounds all of it; these would take a busy event loop for a slow server
+            socket_timeout=None,
+            socket_connect_timeout=None,
             # the one retry is for a connection that was closed while it lay in the pool
             retry=Retry(NoBackoff(), 1),
         )
@@ -57,20 +62,20 @@ class RedisStore:
     async def get_many(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
         """Values of those keys that are there."""
         found: dict[bytes, bytes] = {}
-        for part in _parts(keys):
+        for part in _parts(keys, _KEYS):
             (values,) = await self._trip([("MGET", *(_VALUES + key for key in part))])
             found |= {key: value for key, value in zip(part, values, strict=True) if value is not None}
         return found
 
     async def put_many(self, values: Mapping[bytes, bytes]) -> None:
         """Keep all values, in place of older ones; with an error, some may be kept."""
-        for part in _parts(values):
+        for part in _parts(values, _COMMANDS):
             await self._trip([("SET", _VALUES + key, values[key], "EX", self._ttl_s) for key in part])
 
     async def claim(self, keys: Collection[bytes], seconds: float) -> dict[bytes, bool]:
         """Take leases that run out by themselves; says of each key whether it was free."""
         claimed: dict[bytes, bool] = {}
-        for part in _parts(keys):
+        for part in _parts(keys, _COMMANDS):
             answers = await self._trip(
                 [("SET", _LEASES + key, b"", "NX", "PX", round(seconds * 1000)) for key in part]
             )
@@ -79,12 +84,12 @@ class RedisStore:
 
     async def renew(self, keys: Collection[bytes], seconds: float) -> None:
         """Let leases run from now."""
-        for part in _parts(keys):
+        for part in _parts(keys, _COMMANDS):
             await self._trip([("PEXPIRE", _LEASES + key, round(seconds * 1000)) for key in part])
 
     async def release(self, keys: Collection[bytes]) -> None:
         """Give leases back before they run out."""
-        for part in _parts(keys):
+        for part in _parts(keys, _KEYS):
             await self._trip([("UNLINK", *(_LEASES + key for key in part))])
 
     async def stats(self) -> StoreStats:
@@ -106,10 +111,10 @@ class RedisStore:
         await self._redis.aclose()
 
     async def _names(self) -> AsyncIterator[list[bytes]]:
-        """The names under which values lie, in batches; one that comes or goes meanwhile may be missed."""
+        """The names under which values lie, in batches. One that comes or goes meanwhile may be missed."""
         cursor = None
         while cursor != 0:
-            command = ("SCAN", cursor or 0, "MATCH", _VALUES + b"*", "COUNT", _TRIP)
+            command = ("SCAN", cursor or 0, "MATCH", _VALUES + b"*", "COUNT", _KEYS)
             ((cursor, names),) = await self._trip([command])
             if names:
                 yield names
@@ -118,7 +123,7 @@ class RedisStore:
         """The answers to some commands, sent together."""
         self._breaker.check()
         try:
-            async with asyncio.timeout(PATIENCE_S), self._redis.pipeline(transaction=False) as pipe:
+            async with _patience(), self._redis.pipeline(transaction=False) as pipe:
                 for command in commands:
                     pipe.execute_command(*command)
                 answers = await pipe.execute(raise_on_error=False)
@@ -133,8 +138,35 @@ class RedisStore:
         return answers
 
     async def _ping(self) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with _patience():
             await self._redis.ping()
+
+
+@asynccontextmanager
+async def _patience() -> AsyncIterator[None]:
+    """Raise ``TimeoutError`` when what is done takes longer than ``PATIENCE_S``.
+
+    The time is counted in parts, one after the other. A turn of the event loop, however long others make
+    it, ends one part at most, and it takes some ten turns to connect, ask and read: what is our own doing
+    is not taken for the server's.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as limit:
+        timer: asyncio.TimerHandle | None = None
+
+        def count(parts: int) -> None:
+            nonlocal timer
+            if parts:
+                timer = loop.call_later(PATIENCE_S / _PARTS, count, parts - 1)
+            else:
+                limit.reschedule(loop.time())
+
+        count(_PARTS)
+        try:
+            yield
+        finally:
+            if timer is not None:
+                timer.cancel()
 
 
 def redis_name(url: str) -> str:
@@ -144,7 +176,7 @@ def redis_name(url: str) -> str:
     return f"{parts.scheme}://{host}:{parts.port or 6379}{parts.path}"
 
 
-def _parts(keys: Collection[bytes]) -> list[list[bytes]]:
+def _parts(keys: Collection[bytes], most: int) -> list[list[bytes]]:
     """The keys in as many batches as there are round trips."""
     ordered = list(keys)
-    return [ordered[start : start + _TRIP] for start in range(0, len(ordered), _TRIP)]
+    return [ordered[start : start + most] for start in range(0, len(ordered), most)]

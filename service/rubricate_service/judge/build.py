@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rubricate_service.cache.build import build_cache
 from rubricate_service.judge.embedded import EmbeddedEngine
-from rubricate_service.judge.engine import Engine
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import Address, HttpEngine
 from rubricate_service.judge.judge import Judge
+from rubricate_service.judge.members import Fixed, Listed
+from rubricate_service.judge.replicas import Replicas
+from rubricate_service.judge.template import Template
 from rubricate_service.secret import delimiter_key
-from rubricate_service.settings import EMBEDDED, Settings
+from rubricate_service.settings import EMBEDDED, JudgeSettings, Settings
 
 
 def build_judge(settings: Settings) -> Judge | None:
@@ -16,18 +20,35 @@ def build_judge(settings: Settings) -> Judge | None:
 
     Raises:
         EmbeddedUnavailable: the embedded judge is wanted and not installed.
+        ValueError: its prompt's file is no judge prompt.
     """
-    if settings.judge is None:
+    chosen = settings.judge_chosen
+    if chosen is None:
         return None
-    engine: Engine
-    if settings.judge == EMBEDDED:
-        engine = EmbeddedEngine()
-    else:
-        key = settings.judge_api_key
-        engine = HttpEngine(settings.judge, settings.judge_model, key.get_secret_value() if key else None)
     return Judge(
-        engine,
+        _replicas(chosen),
         build_cache(settings),
         secret=delimiter_key(settings),
-        concurrency=settings.judge_concurrency,
+        name=settings.judge if settings.judge in settings.judges else "default",
+        template=_template(chosen.template) if chosen.template else None,
+        mode=chosen.mode,
+        prices=chosen.prices,
     )
+
+
+def _replicas(chosen: JudgeSettings) -> Replicas:
+    if chosen.url == EMBEDDED:
+        return Replicas(Fixed({EMBEDDED: EmbeddedEngine()}), chosen.concurrency)
+    key = chosen.api_key.get_secret_value() if chosen.api_key else None
+
+    def engine(url: str, address: Address | None) -> HttpEngine:
+        return HttpEngine(url, chosen.model, key, address, by_schema=chosen.mode == "one_call")
+
+    return Replicas(Listed(chosen.urls, engine), chosen.concurrency)
+
+
+def _template(path: Path) -> Template:
+    try:
+        return Template(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no judge prompt: {error}") from None

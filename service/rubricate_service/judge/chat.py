@@ -20,6 +20,8 @@ _CONTEXT_LENGTH = re.compile(
     r"context[ _](?:length|window|size)|maximum model length|max_model_len|too long|too many tokens",
     re.IGNORECASE,
 )
+_STRUCTURED_OUTPUTS = "structured_outputs"
+_TOKENS_OF_AN_ID = 16
 _MESSAGE_CHARS = 300
 _QUOTE_CHARS = 24
 
@@ -66,20 +68,53 @@ class _Answer(BaseModel):
     usage: _Tokens | None = None
 
 
-def request_body(model: str, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def request_body(
+    model: str, messages: Sequence[Mapping[str, str]], *, by_schema: bool = False
+) -> dict[str, Any]:
     """Body of a call that answers one of the labels, with the probabilities of its rivals.
 
     ``structured_outputs`` is vLLM's current name; it ignores ``guided_choice``, the old one, without a word.
+
+    Args:
+        model: Name of the model.
+        messages: The conversation.
+        by_schema: Whether the answer is constrained by OpenAI's ``response_format``, to ``{"score": "1"}``.
     """
+    constraint: dict[str, Any] = {_STRUCTURED_OUTPUTS: {"choice": list(LABELS)}}
+    if by_schema:
+        constraint = _response_format(("score",))
     return {
         "model": model,
         "messages": list(messages),
         **SAMPLING,
         "max_tokens": _MAX_TOKENS,
-        "structured_outputs": {"choice": list(LABELS)},
+        **constraint,
         "logprobs": True,
         "top_logprobs": _TOP_LOGPROBS,
     }
+
+
+def body_for_all(model: str, messages: Sequence[Mapping[str, str]], ids: Sequence[str]) -> dict[str, Any]:
+    """Body of a call that answers a JSON object with a label under each id."""
+    return {
+        "model": model,
+        "messages": list(messages),
+        **SAMPLING,
+        "max_tokens": _MAX_TOKENS + _TOKENS_OF_AN_ID * len(ids),
+        **_response_format(ids),
+    }
+
+
+def _response_format(names: Sequence[str]) -> dict[str, Any]:
+    label = {"type": "string", "enum": list(LABELS)}
+    schema = {
+        "type": "object",
+        "properties": dict.fromkeys(names, label),
+        "required": list(names),
+        "additionalProperties": False,
+    }
+    named = {"name": "verdict", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def read_answer(body: bytes) -> Completion:
@@ -126,6 +161,11 @@ def _labels(alternatives: list[_Alternative]) -> tuple[tuple[str, float], ...] |
         for a in alternatives
         if a["token"].strip() in LABELS and not math.isnan(a["logprob"])
     )
+
+
+def refuses_structured_outputs(status: int, body: bytes, sent: str) -> bool:
+    """Whether an endpoint complains of ``structured_outputs`` and not of a text that holds the word."""
+    return status in (400, 422) and _STRUCTURED_OUTPUTS.encode() in body and _STRUCTURED_OUTPUTS not in sent
 
 
 def read_error(status: int, body: bytes, retry_after: float | None, sent: str) -> JudgeFailure:

@@ -66,8 +66,14 @@ class EmbeddedEngine:
         loaded = await self._loaded(deadline)
         return Identity(MODEL, loaded.fingerprint)
 
-    async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
-        """Answer one label. A question whose time ran out before its turn is not computed."""
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        deadline: float,
+        prefix: bytes = b"",
+        ids: Sequence[str] = (),
+    ) -> Completion:
+        """Answer one label, whatever the ids. A question whose time ran out first is not computed."""
         loaded = await self._loaded(deadline)
         return await self._within(deadline, self._in_thread(loaded.complete, messages))
 

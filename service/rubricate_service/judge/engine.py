@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 LABELS: Mapping[str, float] = {"0": 0.0, "1": 0.5, "2": 1.0}
 """The three answers of an engine, and what they are worth."""
@@ -13,12 +13,24 @@ SAMPLING: Mapping[str, int] = {"temperature": 0, "seed": 0}
 """How every engine samples: the likeliest label, so that a question has one answer."""
 
 
+Form = Literal["plain", "prefilled"]
+"""How a question is put: as a conversation that the model answers, or with its answer begun for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who answers: the model's name, and a digest that changes when another model stands behind it."""
+    """Who answers.
+
+    Attributes:
+        model: The model's name.
+        fingerprint: A digest that changes when another model stands behind the name.
+        form: How it is asked. ``prefilled`` means that it goes on with a last turn of its own, and that its
+            label probabilities are exact.
+    """
 
     model: str
     fingerprint: str
+    form: Form = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +74,32 @@ class Completion:
     completion_tokens: int = 0
 
 
-class Engine(Protocol):
+class Identified(Protocol):
+    """Who can be asked who it is."""
+
+    async def identify(self, deadline: float) -> Identity:
+        """Ask the engine who it is."""
+
+
+class Engine(Identified, Protocol):
     """A model behind a judge. Each method makes one attempt; the judge decides about another.
 
     Both calls raise ``JudgeFailure``, and end by ``deadline``, a time of the event loop's clock
     (seconds), with the kind ``timeout``.
     """
 
-    async def identify(self, deadline: float) -> Identity:
-        """Ask the engine who it is."""
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        deadline: float,
+        prefix: bytes = b"",
+        ids: Sequence[str] = (),
+    ) -> Completion:
+        """Answer ``messages`` (``role`` and ``content``), constrained to one of ``LABELS`` where possible.
 
-    async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
-        """Answer ``messages`` (``role`` and ``content``), constrained to one of ``LABELS`` where possible."""
+        With ``ids`` the answer is a JSON object that has one label under each of them, where possible.
+        ``prefix`` is a digest of what they share with other messages, for engines that spread their calls.
+        """
 
     async def close(self) -> None:
         """Give back connections, threads and memory."""

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, Generic, TypeVar
 
+from rubricate_service.judge.errand import Errand
+
 T = TypeVar("T")
 
 
@@ -19,12 +21,12 @@ class Flight(Generic[T]):
     Attributes:
         deadline: The latest of the waiters' deadlines, by the event loop's clock. It bounds the work, and
             moves when one with more time joins.
-        trouble: What the work last stumbled over, for those whose time runs out meanwhile.
+        errand: What the work is about, once it has begun: its trouble is told to those whose time runs out.
     """
 
     def __init__(self, work: Callable[[Flight[T]], Coroutine[Any, Any, T]], deadline: float):
         self.deadline = deadline
-        self.trouble: Exception | None = None
+        self.errand: Errand | None = None
         self.task = asyncio.create_task(work(self))
         self._waiters = 0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from rubricate_service.judge.engine import LABELS, SAMPLING, Identity
 from rubricate_service.judge.question import Question
 
-_VERSION = "2"  # of the rules that no part below names: how texts are cleaned, how answers are read
+_VERSION = "3"  # of the rules that no part below names: how texts are cleaned, how answers are read
 _SAMPLING = repr(sorted(SAMPLING.items()))
 _SCALE = repr(sorted(LABELS.items()))
 
@@ -33,6 +33,7 @@ def cache_key(identity: Identity, template_digest: str, question: Question) -> b
             _VERSION,
             identity.model,
             identity.fingerprint,
+            identity.form,
             template_digest,
             _SAMPLING,
             _SCALE,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 
 from rubricate_service.cache import Cache
-from rubricate_service.judge.engine import Completion, Engine, Identity
+from rubricate_service.judge.engine import Completion, Identified, Identity
 from rubricate_service.judge.key import digest
 from rubricate_service.judge.reading import JudgeFailure
 
@@ -33,7 +34,7 @@ class Passport:
         self._stamp(system_fingerprint)
 
     @classmethod
-    async def issue(cls, engine: Engine, cache: Cache, deadline: float) -> Passport:
+    async def issue(cls, engine: Identified, cache: Cache, deadline: float) -> Passport:
         """Ask the engine who it is.
 
         Raises:
@@ -45,18 +46,13 @@ class Passport:
         await passport.recall()
         return passport
 
-    async def recall(self) -> bool:
-        """Take over the ``system_fingerprint`` that the cache remembers; says whether one became known so.
-
-        Nothing is looked for when there is one already: an answer's is newer.
-        """
+    async def recall(self) -> None:
+        """Take over the ``system_fingerprint`` that the cache remembers, if there was no answer yet."""
         if self._system_fingerprint is None:
             key = _memory_key(self.first)
             remembered = (await self._cache.get_many([key])).get(key)
             if remembered is not None and self._system_fingerprint is None:
                 self._stamp(remembered.decode())
-                return True
-        return False
 
     def confirm(self, completion: Completion) -> Identity:
         """The identity that gave this completion; a new ``system_fingerprint`` becomes part of it.
@@ -83,7 +79,7 @@ class Passport:
         self.current = self.first
         if system_fingerprint is not None:
             rolled = digest((self.first.fingerprint, system_fingerprint))
-            self.current = Identity(self.first.model, f"sha256:{rolled.hex()}")
+            self.current = replace(self.first, fingerprint=f"sha256:{rolled.hex()}")
 
 
 def is_same_model(asked: str, answered: str) -> bool:

@@ -89,10 +89,8 @@ def read(completion: Completion) -> Reading:
     Raises:
         JudgeFailure: ``refused``, ``truncated`` or ``unreadable``.
     """
-    if completion.refused or completion.finish_reason == "content_filter":
-        raise JudgeFailure("refused", "the judge declined to answer this question")
-    text = completion.text.rpartition("</think>")[2]
-    label = _label(text.strip())
+    text = own_text(completion)
+    label = _label(text)
     if label is None:
         if completion.finish_reason == "length" or "<think>" in text:
             raise JudgeFailure(
@@ -107,6 +105,17 @@ def read(completion: Completion) -> Reading:
         )
     expected, mass = _expectation(label, completion.tokens or ())
     return Reading(LABELS[label], expected, mass)
+
+
+def own_text(completion: Completion) -> str:
+    """What the judge answered, without its thinking.
+
+    Raises:
+        JudgeFailure: ``refused``.
+    """
+    if completion.refused or completion.finish_reason == "content_filter":
+        raise JudgeFailure("refused", "the judge declined to answer this question")
+    return completion.text.rpartition("</think>")[2].strip()
 
 
 def _label(text: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, Request
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
+from starlette.requests import ClientDisconnect
 
 from rubricate_service.errors import ClientGone, invalid_body
 
@@ -24,6 +25,8 @@ async def read_body(request: Request, model: type[Model]) -> Model:
     """
     try:
         return model.model_validate_json(await request.body())
+    except ClientDisconnect:
+        raise ClientGone("the client closed the connection before its request was whole") from None
     except ValidationError as error:
         raise invalid_body(error) from None
 

@@ -26,6 +26,7 @@ async def readyz(request: Request) -> Response:
     """
     engine = request.app.state.engine
     pool, judge = engine.pool, engine.judge
+    canaries = request.app.state.canaries
     parts: dict[str, dict[str, Any]] = {
         "workers": {
             "status": "ok" if pool.alive else "failing",
@@ -33,7 +34,9 @@ async def readyz(request: Request) -> Response:
             "wanted": pool.workers,
             "restarts": pool.restarts,
         },
-        "judge": await judge.status() if judge else {"status": "none", "reason": "no judge is configured"},
+        "judge": {**await judge.status(), **canaries.status()}
+        if judge
+        else {"status": "none", "reason": "no judge is configured"},
         "cache": await judge.cache.status()
         if judge
         else {"status": "none", "reason": "no judge is configured"},

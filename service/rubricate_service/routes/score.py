@@ -14,7 +14,7 @@ from rubricate_clients.faults import ErrorDetail
 from rubricate_clients.wire import ScoreAnswer, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.errors import NeedsAllScores
-from rubricate_service.gate import missing_scores, resolve_judging
+from rubricate_service.gate import missing_scores
 from rubricate_service.pipeline import Run, Scorer, stats
 from rubricate_service.routes.body import body_schema, read_body, while_connected
 
@@ -24,15 +24,8 @@ _NDJSON = "application/x-ndjson"
 
 
 def _refuse_missing_scores(request: ScoreRequest) -> None:
-    spec = request.options.advantages
-    has_soft = any(r.criterion is not None and not r.is_hard for g in request.groups for r in g.rubrics)
-    if spec is None or not has_soft:
-        return
-    judging = resolve_judging(request.options)
-    why = missing_scores(spec, judging, request.options.reward)
-    if why is not None:
-        message = f"{why}, and judging `{judging}` skips some; leave `judging` out or set it to `all`"
-        raise NeedsAllScores(message, [ErrorDetail(path="options.judging", message=message)])
+    if (why := missing_scores(request)) is not None:
+        raise NeedsAllScores(why, [ErrorDetail(path="options.judging", message=why)])
 
 
 async def score_request(scorer: Scorer, request: ScoreRequest) -> dict[str, Any]:

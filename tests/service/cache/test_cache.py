@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from rubricate_service.cache import Cache
+from rubricate_service.cache import Cache, StoreDown, StoreError, StoreStats
 from rubricate_service.cache.seal import seal
 
 
@@ -23,34 +22,40 @@ def key(n: int) -> bytes:
 class DictStore:
     """A store in a dictionary, which remembers its calls and fails while it is told to."""
 
+    name = "dictionary"
+
     def __init__(self, values: Mapping[bytes, bytes] | None = None) -> None:
         self.values = dict(values or {})
         self.gets: list[list[bytes]] = []
         self.puts: list[dict[bytes, bytes]] = []
-        self.threads: set[str] = set()
-        self.broken = False
+        self.broken: Exception | None = None
         self.closed = False
-        self.gate = threading.Event()
+        self.gate = asyncio.Event()
         self.gate.set()
 
-    def _enter(self) -> None:
-        self.threads.add(threading.current_thread().name)
-        self.gate.wait(5)
-        if self.broken:
-            raise OSError("disk full")
+    async def _enter(self) -> None:
+        await self.gate.wait()
+        if self.broken is not None:
+            raise self.broken
         assert not self.closed
 
-    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    async def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         self.gets.append(list(keys))
-        self._enter()
+        await self._enter()
         return {k: self.values[k] for k in keys if k in self.values}
 
-    def put_many(self, values: Mapping[bytes, bytes]) -> None:
+    async def put_many(self, values: Mapping[bytes, bytes]) -> None:
         self.puts.append(dict(values))
-        self._enter()
+        await self._enter()
         self.values.update(values)
 
-    def close(self) -> None:
+    async def stats(self) -> StoreStats:
+        return StoreStats(len(self.values), 0, None)
+
+    async def purge(self) -> int:
+        raise NotImplementedError
+
+    async def close(self) -> None:
         self.closed = True
 
 
@@ -61,7 +66,7 @@ def test_without_a_store_it_remembers_the_latest() -> None:
         assert await cache.get_many([key(1), key(9)]) == {key(1): b"1"}
         cache.put_many({key(3): b"3"})
         assert await cache.get_many(map(key, (1, 2, 3))) == {key(1): b"1", key(3): b"3"}
-        assert cache.status() == {"status": "ok"}
+        assert await cache.status() == {"status": "ok", "store": "memory"}
         await cache.close()
 
     run(test())
@@ -88,7 +93,7 @@ def test_a_store_outlives_the_table_in_the_process() -> None:
     run(read())
 
 
-def test_what_is_asked_in_one_turn_is_one_read_off_the_loop() -> None:
+def test_what_is_asked_in_one_turn_is_one_read() -> None:
     store = DictStore({key(n): seal(key(n), b"v") for n in range(0, 100, 2)})
 
     async def test() -> None:
@@ -96,7 +101,6 @@ def test_what_is_asked_in_one_turn_is_one_read_off_the_loop() -> None:
         found = await asyncio.gather(*(cache.get_many([key(n)]) for n in range(100)))
         assert [bool(f) for f in found] == [n % 2 == 0 for n in range(100)]
         assert [len(keys) for keys in store.gets] == [100]
-        assert all(name.startswith("rubricate-cache") for name in store.threads)
         await cache.close()
 
     run(test())
@@ -118,7 +122,7 @@ def test_what_is_asked_while_the_store_is_busy_is_one_batch_too() -> None:
         await asyncio.gather(*asked)
         await cache.close()
         assert [len(keys) for keys in store.gets] == [1, 19]
-        assert [len(values) for values in store.puts] == [19]
+        assert [len(values) for values in store.puts] == [1, 18]
 
     run(test())
 
@@ -167,20 +171,46 @@ def test_a_failing_store_costs_a_log_line_and_no_verdict(caplog: pytest.LogCaptu
 
     async def test() -> None:
         cache = Cache(store)
-        store.broken = True
+        store.broken = StoreDown("the server is gone")
         for n in range(5):
             assert await cache.get_many([key(1), key(100 + n)]) == {}
             cache.put_many({key(10 + n): b"v"})
             assert await cache.get_many([key(10 + n)]) == {key(10 + n): b"v"}
-        assert cache.status() == {"status": "failing", "reason": "OSError: disk full"}
-        store.broken = False
+        await asyncio.sleep(0.01)
+        assert await cache.status() == {
+            "status": "failing", "store": "dictionary", "reason": "the server is gone", "unsaved": 5,
+        }  # fmt: skip
+        store.broken = None
         assert await cache.get_many([key(1)]) == {key(1): b"old"}
-        assert cache.status() == {"status": "ok"}
+        assert await cache.status() == {"status": "ok", "store": "dictionary", "unsaved": 5}
         await cache.close()
 
     with caplog.at_level(logging.WARNING, "rubricate.cache"):
         run(test())
-    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the cache cannot be reached, and verdicts are made without: the server is gone",
+        "the cache can be reached again",
+    ]
+
+
+def test_a_store_that_refuses_writes_is_still_read(caplog: pytest.LogCaptureFixture) -> None:
+    class Full(DictStore):
+        async def put_many(self, values: Mapping[bytes, bytes]) -> None:
+            raise StoreError("full")
+
+    async def test() -> None:
+        cache = Cache(Full({key(1): seal(key(1), b"old")}))
+        for n in range(2, 5):
+            cache.put_many({key(n): b"new"})
+            await asyncio.sleep(0)
+            assert await cache.get_many([key(1), key(n)]) == {key(1): b"old", key(n): b"new"}
+        status = await cache.status()
+        assert (status["status"], status["reason"], status["unsaved"]) == ("failing", "full", 3)
+        await cache.close()
+
+    with caplog.at_level(logging.WARNING, "rubricate.cache"):
+        run(test())
+    assert [record.getMessage()[:28] for record in caplog.records] == ["the cache cannot be written,"]
 
 
 def test_a_value_put_during_a_read_is_newer_than_what_is_read() -> None:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from rubricate_service.cache import Cache, Store
 from rubricate_service.judge import Answer, Completion, Engine, Identity, Judge, JudgeFailure, Question, Usage
 from rubricate_service.judge.judge import CacheMode
+from rubricate_service.judge.members import Fixed
+from rubricate_service.judge.replicas import Replicas
 
 T = TypeVar("T")
 
@@ -41,7 +43,13 @@ class ScriptedEngine:
             raise self.identity
         return self.identity
 
-    async def complete(self, messages: Sequence[Mapping[str, str]], deadline: float) -> Completion:
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        deadline: float,
+        prefix: bytes = b"",
+        ids: Sequence[str] = (),
+    ) -> Completion:
         self.calls.append(messages)
         self.in_flight += 1
         self.most_in_flight = max(self.in_flight, self.most_in_flight)
@@ -62,7 +70,7 @@ class ScriptedEngine:
 
 
 def judge_of(engine: Engine, store: Store | None = None, concurrency: int = 64) -> Judge:
-    return Judge(engine, Cache(store), secret=b"test", concurrency=concurrency)
+    return Judge(Replicas(Fixed({"one": engine}), concurrency), Cache(store), secret=b"test")
 
 
 async def ask(

@@ -24,6 +24,8 @@ KEY = cache_key(IDENTITY, "template", QUESTION)
         (IDENTITY, "template", replace(QUESTION, response="criterion", criterion="response")),
         (IDENTITY, "template", replace(QUESTION, criterion="Criterion")),
         (IDENTITY, "template", replace(QUESTION, reference=None)),
+        (IDENTITY, "template", replace(QUESTION, tenant="tenant")),
+        (IDENTITY, "template", replace(QUESTION, reference=None, tenant="reference")),
         (IDENTITY, "template", replace(QUESTION, reference="")),
         (IDENTITY, "template", replace(QUESTION, prompt=(("user", "a"), ("assistant", "bc")))),
         (IDENTITY, "template", replace(QUESTION, prompt=(("system", "ab"), ("assistant", "c")))),
@@ -59,6 +61,7 @@ _QUESTION = st.builds(
     st.lists(st.tuples(_TEXT, _TEXT), max_size=2).map(tuple),
     _TEXT,
     _TEXT,
+    st.none() | _TEXT,
     st.none() | _TEXT,
 )
 

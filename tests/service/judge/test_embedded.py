@@ -35,9 +35,11 @@ sys.addaudithook(watch)
 from rubricate_service.cache import Cache
 from rubricate_service.judge import Judge, JudgeFailure, Question, Usage
 from rubricate_service.judge.embedded import EmbeddedEngine
+from rubricate_service.judge.members import Fixed
+from rubricate_service.judge.replicas import Replicas
 
 async def main():
-    judge, usage = Judge(EmbeddedEngine(), Cache(None), secret=b"s"), Usage()
+    judge, usage = Judge(Replicas(Fixed({"embedded": EmbeddedEngine()})), Cache(None), secret=b"s"), Usage()
     loop = asyncio.get_running_loop()
     def ask(response, criterion, seconds=60):
         question = Question((("user", "Name a bird."),), response, criterion, None)

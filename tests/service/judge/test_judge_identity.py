@@ -19,12 +19,16 @@ def test_an_engine_that_is_down_at_the_start_is_asked_again() -> None:
         judge = judge_of(engine)
         await judge.start()
         assert judge.provenance()["model"] is None
-        assert await judge.status() == {"status": "failing", "reason": "unreachable: down"}
+        status = await judge.status()
+        assert (status["status"], status["reason"]) == ("failing", "unreachable: down")
         assert (await failure_of(ask(judge))).kind == "unreachable"
         engine.identity = Identity("model", "sha256:1")
         assert await ask(judge) == Answer(1.0)
         assert judge.provenance()["model"] == "model"
-        assert await judge.status() == {"status": "ok", "model": "model"}
+        status = await judge.status()
+        assert (status["status"], status["model"]) == ("ok", "model")
+        (replica,) = status["replicas"]
+        assert replica == {"replica": "one", "state": "ok", "limit": 16, "in_flight": 0, "waiting": 0}
 
     run(test())
 

@@ -141,6 +141,15 @@ s
 """
 
 
+def test_an_answer_is_begun_only_where_it_is_wanted_and_the_template_begins_one() -> None:
+    plain = default_template().messages(QUESTION, SECRET)
+    begun = default_template().messages(QUESTION, SECRET, begun=True)
+    assert begun == [*plain, {"role": "assistant", "content": "Score:"}]
+    assert len(Template(GOOD).messages(QUESTION, SECRET, begun=True)) == 2
+    own = Template(GOOD + "[[assistant]]\nLabel =\n").messages(QUESTION, SECRET, begun=True)
+    assert own[2]["content"] == "Label ="
+
+
 def test_a_template_of_ones_own() -> None:
     template = Template(GOOD)
     assert template.digest != Template(GOOD + "more").digest

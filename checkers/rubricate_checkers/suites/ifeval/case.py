@@ -1,6 +1,5 @@
 """`change_case:`: capitals and lower case."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,6 +1,5 @@
 """`combination:`: two answers, and the prompt repeated."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable

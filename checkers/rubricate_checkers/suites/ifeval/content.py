@@ -1,6 +1,5 @@
 """`detectable_content:`: placeholders and postscripts."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -1,6 +1,5 @@
 """`detectable_format:` of single lines: bullets, highlights, a title, a fixed answer."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re
@@ -41,7 +40,12 @@ def bullets(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _count_bullets(text: str) -> int:
-    return sum(1 for _ in bullets(text))
+    if "*" not in text and "-" not in text:
+        return 0
+    items = [line.lstrip() for line in text.split("\n")]
+    if "*" in items:  # the next line may not count
+        return sum(1 for _ in bullets(text))
+    return sum(1 for item in items if item.startswith(("*", "-")) and not item.startswith("**"))
 
 
 class NumberOfBullets(

@@ -3,7 +3,6 @@
 Keywords are raw regular expressions upstream, so `a.c` also finds `abc`.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,6 +1,5 @@
 """`language:response_language`."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from typing import Annotated

@@ -1,6 +1,5 @@
 """`length_constraints:`: numbers of words, sentences and paragraphs."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -157,8 +156,7 @@ class NthParagraphFirstWord(
 
     def holds(self, text: Text) -> bool:
         return (
-            _count_nonblank(text) == self.num_paragraphs
-            and self._first_word(text) == self.first_word.lower()
+            _count_nonblank(text) == self.num_paragraphs and self._first_word(text) == self.first_word.lower()
         )
 
     def observed(self, text: Text) -> str:

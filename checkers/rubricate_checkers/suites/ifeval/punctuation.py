@@ -1,6 +1,5 @@
 """`punctuation:no_comma`."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,6 +1,5 @@
 """`startend:`: how the response begins and ends."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from ...check import Check, Example

@@ -1,6 +1,5 @@
 """`detectable_format:` of the whole response: sections and JSON."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import json

@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import SupportsIndex
+
+import pytest
+from scripted_engine import QUESTION, ScriptedEngine, Step, ask, failure_of, run
+
+from rubricate_service.cache import Cache
+from rubricate_service.judge import Answer, Completion, Engine, Identity, Judge, JudgeFailure, Question, Usage
+from rubricate_service.judge.http import Address
+from rubricate_service.judge.members import Fixed, Listed
+from rubricate_service.judge.replicas import Replicas
+
+DOWN = JudgeFailure("unreachable", "down")
+
+
+class Forever(list[Step]):
+    """A script that plays its only step again and again."""
+
+    def pop(self, index: SupportsIndex = -1) -> Step:
+        return self[0]
+
+
+def always(step: Step, latency_s: float = 0.0) -> ScriptedEngine:
+    return ScriptedEngine(Forever([step]), latency_s=latency_s)
+
+
+def questions(responses: int, criteria: int = 4) -> list[Question]:
+    return [
+        replace(QUESTION, response=f"Response {r}.", criterion=f"Criterion {c}.")
+        for r in range(responses)
+        for c in range(criteria)
+    ]
+
+
+def judge_over(*engines: Engine, most: int = 64) -> Judge:
+    named = {str(n): engine for n, engine in enumerate(engines)}
+    return Judge(Replicas(Fixed(named), most), Cache(None), secret=b"test")
+
+
+async def ask_all(judge: Judge, asked: Iterable[Question], usage: Usage | None = None) -> list[str]:
+    """The kind of failure of each question, or ``ok``."""
+    shared = usage or Usage()
+
+    async def one(question: Question) -> str:
+        try:
+            await ask(judge, question, usage=shared)
+        except JudgeFailure as failure:
+            return failure.kind
+        return "ok"
+
+    return await asyncio.gather(*map(one, asked))
+
+
+async def states(judge: Judge) -> dict[str, str]:
+    return {r["replica"]: r["state"] for r in (await judge.status())["replicas"]}
+
+
+def responses_of(engine: ScriptedEngine) -> set[str]:
+    return {line for call in engine.calls for line in call[1]["content"].splitlines() if "Response " in line}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param(DOWN, id="machinery fails"),
+        pytest.param(JudgeFailure("unreadable", "html"), id="no chat completion"),
+        pytest.param(JudgeFailure("overloaded", "busy"), id="turned away"),
+        pytest.param(JudgeFailure("overloaded", "busy", retry_after=60.0), id="turned away for a minute"),
+        pytest.param(JudgeFailure("identity", "no such model"), id="serves another model"),
+        pytest.param(Completion("0", model="other"), id="answers as another model"),
+    ],
+)
+def test_one_bad_replica_of_three_loses_nothing(bad: Completion | JudgeFailure) -> None:
+    async def test() -> None:
+        engine, usage = always(bad, latency_s=0.002), Usage()
+        judge = judge_over(ScriptedEngine(latency_s=0.002), engine, ScriptedEngine(latency_s=0.002))
+        assert Counter(await ask_all(judge, questions(150), usage)) == {"ok": 600}
+        assert usage.calls <= 600 + 40
+        await judge.close()
+
+    run(test())
+
+
+def test_a_replica_that_fails_is_left_out_and_taken_back_when_it_is_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rubricate_service.judge.outlier.SHORTEST_S", 0.05)
+
+    async def test() -> None:
+        bad = always(DOWN)
+        judge = judge_over(ScriptedEngine(), bad)
+        await judge.start()
+        bad.identity = DOWN
+        assert set(await ask_all(judge, questions(40))) == {"ok"}
+        assert await states(judge) == {"0": "ok", "1": "ejected"}
+        seen = len(bad.calls)
+        await asyncio.sleep(0.2)
+        assert await states(judge) == {"0": "ok", "1": "ejected"}
+        assert len(bad.calls) == seen
+        bad.identity, bad.script = Identity("model", "sha256:1"), []
+        async with asyncio.timeout(5):
+            while (await states(judge))["1"] != "probing":
+                await asyncio.sleep(0.02)
+        assert set(await ask_all(judge, questions(80)[160:])) == {"ok"}
+        assert (await states(judge))["1"] == "ok"
+        assert len(bad.calls) > seen
+        await judge.close()
+
+    run(test())
+
+
+def test_one_that_is_being_probed_gets_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rubricate_service.judge.outlier.SHORTEST_S", 0.02)
+
+    async def test() -> None:
+        bad = always(DOWN)
+        judge = judge_over(ScriptedEngine(latency_s=0.001), bad)
+        await ask_all(judge, questions(40))
+        bad.script, bad.latency_s, bad.most_in_flight, seen = [], 0.3, 0, len(bad.calls)
+        async with asyncio.timeout(5):
+            while (await states(judge))["1"] != "probing":
+                await asyncio.sleep(0.01)
+        assert set(await ask_all(judge, questions(80)[160:])) == {"ok"}
+        assert len(bad.calls) == seen + 1
+        assert bad.most_in_flight == 1
+        await judge.close()
+
+    run(test())
+
+
+def test_all_that_are_left_are_asked_when_all_fail() -> None:
+    async def test() -> None:
+        engines = [always(DOWN) for _ in range(3)]
+        judge, usage = judge_over(*engines), Usage()
+        assert set(await ask_all(judge, questions(100), usage)) == {"unreachable"}
+        assert usage.calls <= 1.2 * 400 + 10
+        assert list((await states(judge)).values()).count("ejected") < 3
+        await judge.close()
+
+    run(test())
+
+
+def test_two_of_three_that_are_gone_lose_nothing_once_that_is_known() -> None:
+    async def test() -> None:
+        engines = [ScriptedEngine(), ScriptedEngine(), ScriptedEngine()]
+        judge = judge_over(*engines)
+        await ask_all(judge, questions(100))
+        for engine in engines[1:]:
+            engine.script, engine.identity = [DOWN] * 1000, DOWN
+        kinds = await ask_all(judge, questions(200)[400:])
+        assert set(kinds) == {"ok"}
+        assert await states(judge) == {"0": "ok", "1": "ejected", "2": "ejected"}
+        await judge.close()
+
+    run(test())
+
+
+def test_those_that_are_down_at_the_start_are_not_asked() -> None:
+    async def test() -> None:
+        down = ScriptedEngine(identity=DOWN)
+        judge = judge_over(down, ScriptedEngine(), ScriptedEngine(identity=Identity("other", "sha256:2")))
+        await judge.start()
+        assert judge.provenance()["model"] == "model"
+        assert await states(judge) == {"0": "ejected", "1": "ok", "2": "ejected"}
+        assert set(await ask_all(judge, questions(20))) == {"ok"}
+        assert not down.calls
+        await judge.close()
+
+    run(test())
+
+
+def test_a_key_that_is_refused_is_not_tried_elsewhere() -> None:
+    async def test() -> None:
+        shut = JudgeFailure("unauthorized", "no")
+        engines = [always(shut), always(shut)]
+        judge = judge_over(*engines)
+        assert (await failure_of(ask(judge))).kind == "unauthorized"
+        assert sum(len(engine.calls) for engine in engines) == 1
+        await judge.close()
+
+    run(test())
+
+
+def test_all_criteria_of_a_response_go_to_one_replica_and_the_load_is_even() -> None:
+    async def test() -> None:
+        engines = [ScriptedEngine(latency_s=0.002) for _ in range(3)]
+        judge = judge_over(*engines)
+        assert set(await ask_all(judge, questions(120))) == {"ok"}
+        seen = [responses_of(engine) for engine in engines]
+        assert sum(map(len, seen)) == len(set.union(*seen)) == 120
+        assert all(0.75 * 160 <= len(engine.calls) <= 1.25 * 160 for engine in engines)
+        await judge.close()
+
+    run(test())
+
+
+def test_a_replica_that_hangs_leaves_time_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rubricate_service.judge.replicas._FAIR_CHANCE_S", 0.1)
+
+    async def hang(deadline: float) -> Completion:
+        await asyncio.sleep(deadline - asyncio.get_running_loop().time())
+        raise JudgeFailure("timeout", "late")
+
+    async def test() -> None:
+        engines = [ScriptedEngine([hang] * 99), ScriptedEngine()]
+        judge = judge_over(*engines)
+        kinds = await asyncio.gather(*(ask(judge, q, seconds=1.0) for q in questions(8, 1)))
+        assert set(kinds) == {Answer(1.0)}
+        assert engines[0].calls
+        await judge.close()
+
+    run(test())
+
+
+def test_a_small_request_is_served_beside_a_large_one() -> None:
+    async def test() -> None:
+        engine = ScriptedEngine(latency_s=0.005)
+        judge = judge_over(engine, most=4)
+        large = asyncio.create_task(ask_all(judge, questions(100)))
+        await asyncio.sleep(0.02)
+        before = len(engine.calls)
+        small = [replace(QUESTION, response="Small.", criterion=str(n)) for n in range(10)]
+        await ask_all(judge, small)
+        assert len(engine.calls) <= before + 2 * 10 + 8
+        assert set(await large) == {"ok"}
+        await judge.close()
+
+    run(test())
+
+
+def test_those_who_leave_the_queue_leave_nothing_behind() -> None:
+    async def test() -> None:
+        engine = ScriptedEngine(latency_s=30.0)
+        judge = judge_over(engine, most=2)
+        asked = [asyncio.create_task(ask(judge, q)) for q in questions(25)]
+        await asyncio.sleep(0.05)
+        for task in asked:
+            task.cancel()
+        await asyncio.sleep(0.05)
+        (replica,) = (await judge.status())["replicas"]
+        assert (engine.in_flight, replica["in_flight"], replica["waiting"]) == (0, 0, 0)
+        engine.latency_s = 0.0
+        assert await ask(judge) == Answer(1.0)
+        await judge.close()
+
+    run(test())
+
+
+class Named:
+    """A resolver under the test's control, and the engines behind the addresses."""
+
+    def __init__(self, *addresses: str):
+        self.addresses: Sequence[str] | OSError = addresses
+        self.engines: dict[str, ScriptedEngine] = {}
+        self.members = Listed(
+            ["http://fixed:8000", "dns+http://u:secret@judge:8000"], self.make, self.resolve
+        )
+        self.members.every_s = 0.02
+
+    def make(self, url: str, address: Address | None) -> Engine:
+        place = address[0] if address else url
+        return self.engines.setdefault(place, ScriptedEngine(latency_s=0.002))
+
+    async def resolve(self, host: str, port: int) -> Sequence[Address]:
+        assert (host, port) == ("judge", 8000)
+        if isinstance(self.addresses, OSError):
+            raise self.addresses
+        return [(address, port) for address in self.addresses]
+
+
+def test_replicas_come_and_go_with_the_addresses_of_a_name() -> None:
+    async def test() -> None:
+        named = Named("10.0.0.1")
+        judge = Judge(Replicas(named.members), Cache(None), secret=b"test")
+        await judge.start()
+
+        async def become(*addresses: str) -> None:
+            named.addresses = addresses
+            names = {"http://fixed:8000"} | {f"http://{address}:8000" for address in addresses}
+            async with asyncio.timeout(5):
+                while set(await states(judge)) != names:
+                    await asyncio.sleep(0.01)
+
+        await become("10.0.0.1")
+        await become("10.0.0.1", "10.0.0.2")
+        assert set(await ask_all(judge, questions(40))) == {"ok"}
+        assert all(engine.calls for engine in named.engines.values())
+        assert len(named.engines) == 3
+        await become("10.0.0.2")
+        seen = len(named.engines["10.0.0.1"].calls)
+        assert set(await ask_all(judge, questions(80)[160:])) == {"ok"}
+        assert len(named.engines["10.0.0.1"].calls) == seen
+        named.addresses = OSError("no DNS")
+        await asyncio.sleep(0.1)
+        assert set(await ask_all(judge, questions(120)[320:])) == {"ok"}
+        await judge.close()
+
+    run(test())
+
+
+def test_a_replica_that_is_gone_takes_no_work_from_its_successor_of_the_same_name() -> None:
+    async def test() -> None:
+        named = Named("10.0.0.1")
+        judge = Judge(Replicas(named.members, 2), Cache(None), secret=b"test")
+        await judge.start()
+        old, fixed = named.engines["10.0.0.1"], named.engines["http://fixed:8000"]
+        old.latency_s = fixed.latency_s = 0.3
+        asked = asyncio.create_task(ask_all(judge, questions(40)))
+        await asyncio.sleep(0.05)
+        assert old.in_flight == 2
+        named.addresses = ["10.0.0.2"]
+        del named.engines["10.0.0.1"]
+        await asyncio.sleep(0.05)
+        named.addresses = ["10.0.0.1", "10.0.0.2"]
+        fixed.latency_s = 0.002
+        assert set(await asked) == {"ok"}
+        assert len(old.calls) == 2
+        assert named.engines["10.0.0.1"].calls
+        await judge.close()
+
+    run(test())
+
+
+def test_a_name_that_leads_nowhere_is_unreachable_and_looked_up_again() -> None:
+    async def test() -> None:
+        named = Named()
+        judge = Judge(Replicas(named.members), Cache(None), secret=b"test")
+        failure = await failure_of(ask(judge))
+        assert failure.kind == "unreachable"
+        assert "judge leads to no address" in failure.message
+        named.addresses = ["10.0.0.1"]
+        assert await ask(judge) == Answer(1.0)
+        await judge.close()
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "others", "seconds", "check"),
+    [
+        pytest.param(0.3, 0, 2.0, lambda took: 0.3 <= took < 0.6, id="alone: it is waited for"),
+        pytest.param(60.0, 1, 2.0, lambda took: took < 0.2, id="another is asked at once"),
+    ],
+)
+def test_retry_after_with_and_without_others(
+    retry_after: float, others: int, seconds: float, check: Callable[[float], bool]
+) -> None:
+    async def test() -> None:
+        busy = JudgeFailure("overloaded", "busy", retry_after)
+        engines = [ScriptedEngine([busy]) for _ in range(1 + others)]
+        engines[-1].script = engines[-1].script if not others else []
+        judge = judge_over(*engines)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for question in questions(6, 1):
+            assert await ask(judge, question, seconds=seconds) == Answer(1.0)
+        assert check(loop.time() - began)
+        assert engines[0].script == []
+        await judge.close()
+
+    run(test())
