@@ -14,6 +14,7 @@ from rubricate_service.judge import Answer, Completion, Engine, Identity, Judge,
 from rubricate_service.judge.http import Address
 from rubricate_service.judge.members import Fixed, Listed
 from rubricate_service.judge.replicas import Replicas
+from rubricate_service.settings import Settings
 
 DOWN = JudgeFailure("unreachable", "down")
 
@@ -364,3 +365,27 @@ def test_retry_after_with_and_without_others(
         await judge.close()
 
     run(test())
+
+
+@pytest.mark.parametrize(
+    ("value", "urls"),
+    [
+        ("http://a:8000", ["http://a:8000"]),
+        ("http://a:8000, https://b/v1", ["http://a:8000", "https://b/v1"]),
+        ("dns+http://judge:8000", ["dns+http://judge:8000"]),
+        ("http://a,dns+https://b", ["http://a", "dns+https://b"]),
+        ("http://a,b", None),
+        ("http://a,", None),
+        ("dns+judge:8000", None),
+        ("http://u:secret@a:port", None),
+    ],
+)
+def test_which_values_say_where_replicas_are(value: str, urls: list[str] | None) -> None:
+    if urls is None:
+        with pytest.raises(ValueError, match="judge") as caught:
+            Settings(judge=value)
+        assert "secret" not in str(caught.value)
+    else:
+        chosen = Settings(judge=value).judge_chosen
+        assert chosen is not None
+        assert chosen.urls == urls
