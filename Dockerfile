@@ -16,7 +16,7 @@ COPY service service
 # whatever happens.
 # The project bounds its own dependencies:
 # hadolint ignore=DL3013
-RUN pip install '.[service,math,chinese]' \
+RUN pip install '.[service,math]' \
     && python -c "import nltk; nltk.download(['punkt_tab', 'averaged_perceptron_tagger_eng'], download_dir='/opt/rubricate/nltk_data', raise_on_error=True)"
 
 FROM build AS build-cpu

@@ -294,9 +294,13 @@ def check_judge(
     from rubricate_service.judge.build import build_judge
     from rubricate_service.judge.canary import Report, check
     from rubricate_service.judge.canary_report import print_report
+    from rubricate_service.judge.embedded import EmbeddedUnavailable
 
     settings = _settings(config, judge=judge, judge_model=judge_model)
-    built = build_judge(settings)
+    try:
+        built = build_judge(settings)
+    except (EmbeddedUnavailable, ValueError) as error:
+        _stop(str(error))
     if built is None:
         _stop("no judge is configured; name one with --judge URL")
 

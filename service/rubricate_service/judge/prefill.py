@@ -15,7 +15,7 @@ import orjson
 
 from rubricate_service.judge.chat import read_answer, read_error
 from rubricate_service.judge.engine import LABELS, SAMPLING, Completion
-from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.reading import MIN_LABEL_MASS, JudgeFailure, read
 
 Post = Callable[[str, Mapping[str, Any], float], Awaitable[tuple[int, bytes]]]
 """Posts a body to a path of the server before a deadline; status and body of what it answers."""
@@ -23,8 +23,9 @@ Post = Callable[[str, Mapping[str, Any], float], Awaitable[tuple[int, bytes]]]
 _FOR_THE_MOMENT = frozenset({408, 429, 502, 503, 504})  # say nothing of what the server can do
 _TRIAL = (
     {"role": "user", "content": "How much is 1 + 1? Answer with one digit."},
-    {"role": "assistant", "content": "Answer:"},
+    {"role": "assistant", "content": "Answer: "},
 )
+"""Ends in a blank, as the judge's prompt does: digits are tokens of their own, and a blank comes before."""
 
 
 def prefilled_body(
@@ -67,8 +68,9 @@ def read_prefilled(body: bytes) -> Completion:
 async def learn_label_ids(post: Post, model: str, deadline: float) -> tuple[int, ...]:
     """Token ids of the labels at a server that takes this form; none at any other.
 
-    Servers ignore fields that they do not know without a word, and a chat template may refuse a begun turn,
-    so the form is tried once. A server that has no time for that is believed: it has vLLM's ``/tokenize``.
+    Servers ignore fields that they do not know without a word, and a chat template may refuse a begun turn
+    or trim the blank at its end (SmolLM2-135M then has 0.0001 on all labels, and 0.90 with it), so the form
+    is tried once. A server that has no time for that is believed: it has vLLM's ``/tokenize``.
 
     Raises:
         JudgeFailure: The server cannot be asked now.
@@ -88,7 +90,7 @@ async def learn_label_ids(post: Post, model: str, deadline: float) -> tuple[int,
         status, body = await post("v1/chat/completions", prefilled_body(model, _TRIAL, ids), until)
     except JudgeFailure:
         return tuple(ids)
-    works = status in _FOR_THE_MOMENT or (status == 200 and _weighs_all_labels(body))
+    works = status in _FOR_THE_MOMENT or (status == 200 and _is_label_expected(body))
     return tuple(ids) if works else ()
 
 
@@ -103,11 +105,12 @@ def _lone_token(body: bytes) -> int | None:
     return None
 
 
-def _weighs_all_labels(body: bytes) -> bool:
-    """Whether an answer is one label, and comes with the log-probability of each."""
+def _is_label_expected(body: bytes) -> bool:
+    """Whether an answer is one label, weighs each of them, and a label is what the model wanted to say."""
     try:
         completion = read_prefilled(body)
+        mass = read(completion).label_mass
     except JudgeFailure:
         return False
     weighed = {label for token in completion.tokens or () for label, _ in token.labels or ()}
-    return completion.text in LABELS and weighed == set(LABELS)
+    return weighed == set(LABELS) and mass is not None and mass >= MIN_LABEL_MASS

@@ -17,7 +17,7 @@ from rubricate_service.judge.http import HttpEngine
 from rubricate_service.judge.key import cache_key
 from rubricate_service.judge.reading import read
 
-BEGUN = [*MESSAGES, {"role": "assistant", "content": "Score:"}]
+BEGUN = [*MESSAGES, {"role": "assistant", "content": "Score: "}]
 IDS = [ord(label) for label in "012"]
 
 
@@ -81,7 +81,7 @@ def test_a_judge_says_the_form_and_shows_the_begun_answer(vllm: FakeJudge) -> No
         await ask(judge)
         assert judge.provenance()["form"] == "prefilled"
         assert (await judge.status())["form"] == "prefilled"
-        assert judge.messages(QUESTION)[-1] == {"role": "assistant", "content": "Score:"}
+        assert judge.messages(QUESTION)[-1] == {"role": "assistant", "content": "Score: "}
         assert vllm.calls[-1].body["messages"] == judge.messages(QUESTION)
         assert len(vllm.calls) == 2  # the form is tried once, whoever asks how the judge is
         await judge.close()
@@ -122,14 +122,18 @@ Server = Callable[[web.Request, dict[str, Any]], web.Response]
 
 
 def answering(
-    tokens: Callable[[str], Any], content: str | None = "2", weighed: str = "012", status: int = 200
+    tokens: Callable[[str], Any],
+    content: str | None = "2",
+    weighed: str = "012",
+    status: int = 200,
+    logprob: float = -1.1,
 ) -> Server:
     """A server with these tokens, which answers a call with this content and these labels' probabilities."""
 
     def answer(request: web.Request, body: dict[str, Any]) -> web.Response:
         if request.path == "/tokenize":
             return web.json_response({"tokens": tokens(body["prompt"])})
-        position = {"token": "2", "top_logprobs": [{"token": t, "logprob": -1.0} for t in weighed]}
+        position = {"token": "2", "top_logprobs": [{"token": t, "logprob": logprob} for t in weighed]}
         choice = {"message": {"content": content}, "logprobs": {"content": [position]}}
         return web.json_response({"choices": [choice]}, status=status)
 
@@ -153,6 +157,7 @@ def single(text: str) -> list[int]:
         (answering(single, content="The"), "plain"),  # allowed_token_ids is unknown
         (answering(single, weighed="2"), "plain"),  # logprob_token_ids is unknown
         (answering(single, weighed=""), "plain"),
+        (answering(single, logprob=-3.0), "plain"),  # a chat template that trims the blank before the label
     ],
 )
 def test_the_form_is_used_where_it_was_seen_to_work(server: Server, form: Form) -> None:

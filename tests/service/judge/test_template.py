@@ -144,7 +144,7 @@ s
 def test_an_answer_is_begun_only_where_it_is_wanted_and_the_template_begins_one() -> None:
     plain = default_template().messages(QUESTION, SECRET)
     begun = default_template().messages(QUESTION, SECRET, begun=True)
-    assert begun == [*plain, {"role": "assistant", "content": "Score:"}]
+    assert begun == [*plain, {"role": "assistant", "content": "Score: "}]
     assert len(Template(GOOD).messages(QUESTION, SECRET, begun=True)) == 2
     own = Template(GOOD + "[[assistant]]\nLabel =\n").messages(QUESTION, SECRET, begun=True)
     assert own[2]["content"] == "Label ="
