@@ -62,6 +62,10 @@ _OPTIONAL = (
 )
 
 
+Grid = list[list[Verdict | None]]
+"""Verdicts per distinct answer and rubric; None where there is none yet."""
+
+
 def scored(score: float, holds: bool, **details: Any) -> Verdict:
     """A decided verdict."""
     return Verdict("scored", score=score, holds=holds, **details)

@@ -15,8 +15,9 @@ from rubricate_clients.wire import ScoreAnswer, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.errors import NeedsAllScores
 from rubricate_service.gate import missing_scores
-from rubricate_service.pipeline import Run, Scorer, stats
+from rubricate_service.pipeline import Scorer
 from rubricate_service.routes.body import body_schema, read_body, while_connected
+from rubricate_service.run import Run
 
 router = APIRouter(tags=["scoring"])
 
@@ -36,7 +37,7 @@ async def score_request(scorer: Scorer, request: ScoreRequest) -> dict[str, Any]
         groups = sorted([group async for group in stream], key=lambda group: group.index)
     return {
         "groups": groups_json(groups, request.options.advantages),
-        "stats": stats(run),
+        "stats": run.stats(),
         "provenance": scorer.provenance(run),
     }
 
@@ -54,7 +55,7 @@ async def _lines(scorer: Scorer, request: ScoreRequest, run: Run) -> AsyncIterat
                     yield orjson.dumps({"group": answer}) + b"\n"
     for answer in groups_json(kept, spec):
         yield orjson.dumps({"group": answer}) + b"\n"
-    yield orjson.dumps({"stats": stats(run), "provenance": scorer.provenance(run)}) + b"\n"
+    yield orjson.dumps({"stats": run.stats(), "provenance": scorer.provenance(run)}) + b"\n"
 
 
 @router.post(

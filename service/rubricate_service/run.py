@@ -1,0 +1,59 @@
+"""One request under way: its options, its deadline, and what it has cost so far."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubricate_clients.wire import Options
+from rubricate_service.judge.question import Question
+from rubricate_service.judge.reading import Answer
+from rubricate_service.judge.usage import Usage
+
+
+@dataclass
+class Run:
+    """One request under way: its options, its deadline (on the event loop's clock), its counters."""
+
+    options: Options
+    deadline: float
+    deadline_s: float
+    started: float = field(default_factory=time.monotonic)
+    usage: Usage = field(default_factory=Usage)
+    questions: dict[Question, asyncio.Task[Answer]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    responses: int = 0
+    check_versions: dict[str, str] = field(default_factory=dict)
+    checks_done: float = 0.0
+    judge_began: float | None = None
+    judge_done: float = 0.0
+
+    def stats(self) -> dict[str, Any]:
+        """The `stats` of an answer: verdicts by fate, judge calls and tokens, seconds by stage."""
+        counts, usage, now = self.counts, self.usage, time.monotonic()
+        judge_s = self.judge_done - self.judge_began if self.judge_began is not None else 0.0
+        return {
+            "responses": self.responses,
+            "checks": {name: counts[f"checks.{name}"] for name in ("scored", "failed")},
+            "judge": {
+                "scored": counts["judge.scored"],
+                "failed": counts["judge.failed"],
+                "calls": usage.calls,
+                "cached": usage.cached,
+                "joined": usage.joined,
+                "skipped": counts["judge.skipped"],
+                "prompt_tokens": usage.prompt_tokens,
+                "cached_prompt_tokens": usage.cached_prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                **({} if usage.cost is None else {"cost": round(usage.cost, 9)}),
+            },
+            "seconds": {
+                "queue": 0.0,
+                "check": round(max(0.0, self.checks_done - self.started), 6),
+                "judge": round(judge_s, 6),
+                "total": round(now - self.started, 6),
+            },
+        }
