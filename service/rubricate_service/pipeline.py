@@ -96,7 +96,7 @@ class Scorer:
         run.responses += len(plan.members)
         for answer in plan.members:
             for rubric, verdict in zip(plan.rubrics, verdicts[answer], strict=True):
-                run.counts[f"{'judge' if rubric.is_judged else 'checks'}.{verdict.status}"] += 1
+                run.count(rubric.is_judged, verdict)
         return scored_group
 
     def provenance(self, run: Run) -> dict[str, Any]:

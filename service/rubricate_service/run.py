@@ -12,6 +12,7 @@ from rubricate_clients.wire import Options
 from rubricate_service.judge.question import Question
 from rubricate_service.judge.reading import Answer
 from rubricate_service.judge.usage import Usage
+from rubricate_service.verdict import Verdict
 
 
 @dataclass
@@ -25,11 +26,25 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     questions: dict[Question, asyncio.Task[Answer]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    halves: int = 0
+    masses: list[float] = field(default_factory=list)
     responses: int = 0
     check_versions: dict[str, str] = field(default_factory=dict)
     checks_done: float = 0.0
     judge_began: float | None = None
     judge_done: float = 0.0
+
+    def count(self, is_judged: bool, verdict: Verdict) -> None:
+        """Count one verdict of the answer."""
+        self.counts[f"{'judge' if is_judged else 'checks'}.{verdict.status}"] += 1
+        if not is_judged:
+            return
+        if verdict.kind is not None:
+            self.failures[verdict.kind] += 1
+        self.halves += verdict.label == 1
+        if verdict.label_mass is not None:
+            self.masses.append(verdict.label_mass)
 
     def stats(self) -> dict[str, Any]:
         """The `stats` of an answer: verdicts by fate, judge calls and tokens, seconds by stage."""
@@ -48,6 +63,10 @@ class Run:
                 "prompt_tokens": usage.prompt_tokens,
                 "cached_prompt_tokens": usage.cached_prompt_tokens,
                 "completion_tokens": usage.completion_tokens,
+                # how the judge is doing: what failed it, how often it halves, how much of it is labels
+                "failed_by_kind": dict(self.failures),
+                "half_share": self.halves / counts["judge.scored"] if counts["judge.scored"] else None,
+                "label_mass": sum(self.masses) / len(self.masses) if self.masses else None,
                 **({} if usage.cost is None else {"cost": round(usage.cost, 9)}),
             },
             "seconds": {

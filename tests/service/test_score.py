@@ -155,6 +155,16 @@ def test_expected_scores_are_graded_and_a_hard_criterion_still_goes_by_its_label
     assert response["outcome"] == 1.0
 
 
+def test_stats_say_how_the_judge_is_doing(client: TestClient, judge: FakeJudge) -> None:
+    judge.answer = lambda call: {"0": 0.1, "1": 0.6, "2": 0.2} if "half" in call.text else "2"
+    judge.fail_when(Fault.refusal(), lambda call: "refused" in call.text)
+    group = {"prompt": "How?", "rubrics": [KIND], "responses": ["half", "whole", "refused", "half again"]}
+    stats = post(client, [group])["stats"]["judge"]
+    assert stats["failed_by_kind"] == {"refused": 1}
+    assert stats["half_share"] == pytest.approx(2 / 3)
+    assert stats["label_mass"] == pytest.approx((0.9 + 0.9 + 0.96) / 3)  # 0.96 is a plain answer's
+
+
 def test_no_question_is_asked_twice(client: TestClient, judge: FakeJudge) -> None:
     """Equal responses, equal criteria and equal groups share a call, with the cache off as well."""
     twin = {"id": "again", "criterion": KIND["criterion"], "negative": True}
