@@ -136,3 +136,18 @@ def test_a_client_that_goes_away_has_its_judge_calls_cancelled(judge: FakeJudge,
         while judge.in_flight and time.monotonic() < until:
             time.sleep(0.01)
         assert judge.in_flight == 0
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_rejections_before_work_are_queued_again_and_all_is_scored(
+    client: TestClient, judge: FakeJudge, status: int
+) -> None:
+    judge.fail_share(Fault.status(status, retry_after=0.1), 0.5)
+    group = {
+        "prompt": "Say something.",
+        "rubrics": [{"criterion": f"The answer is {word}."} for word in ("kind", "true", "short")],
+        "responses": [f"answer number {n}" for n in range(30)],
+    }
+    answer = client.post("/v1/score", json={"groups": [group], "options": {"deadline_s": 30}})
+    assert answer.json()["stats"]["judge"]["scored"] == 90
+    assert len(judge.calls) > 120
