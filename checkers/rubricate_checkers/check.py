@@ -52,8 +52,8 @@ class Check(BaseModel):
         version: Bumped when its behaviour changes; part of every cache key.
         aliases: Other ids that name it.
         needs_prompt: Whether it reads `Text.prompt`.
-        raw_regex: Whether a kwarg is compiled as a Python regex, so that running out of time is the
-            rubric's fault and not the response's.
+        raw_regex: Whether a kwarg is compiled as a Python regex, or may otherwise take any time (a JSON
+            schema, a rule), so that running out of time is the rubric's fault and not the response's.
         example: Kwargs, a text that passes, and one that fails.
     """
 

@@ -172,8 +172,10 @@ def import_(
         _stop(f"--format: {format!r} is no format; there are {', '.join([AUTO, *FORMATS])}")
     try:
         written, importer = import_file(source, out, format)
-    except (FileError, OSError) as error:
+    except FileError as error:
         _stop(str(error))
+    except OSError as error:
+        _stop(f"{error.filename} cannot be used: {error.strerror}")
     lines = [str(error) for error in importer.errors]
     if len(lines) > _SHOWN_ERRORS:
         lines[_SHOWN_ERRORS:] = [f"and {len(lines) - _SHOWN_ERRORS} more rows that cannot be imported"]

@@ -266,6 +266,7 @@ class CheckPool:
             job.settled[pair] = CheckFault("too_slow", f"{spec.id} took longer than {death.seconds:.1f} s")
             log.warning("%s took longer than %.1f s on one response and was stopped", spec.id, death.seconds)
         elif death.cause == "late":
+            job.slow[spec] += death.seconds >= self._time_limit_s
             message = f"{spec.id} was stopped after {death.seconds:.1f} s, as the request's deadline is near"
             job.settled[pair] = CheckFault("timeout", message)
         else:

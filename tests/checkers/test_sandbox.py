@@ -221,3 +221,49 @@ def test_a_fork_after_the_first_rule_does_not_hang(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(RuntimeError, match="forked after a rule had run"):
         evaluate("def evaluate(r):\n    return True", "after")
+
+
+# rules that take a name which is not theirs to take; CPython would run each
+TAKEN = [
+    ("the prelude's own name", "_rb_answer = lambda x: True\ndef check_following(i, r): return False"),
+    ("the prelude's argument", "def check_following(i, r): return _rb_arg0 == 'p'"),
+    ("a gap hidden", "def check_following(i, r):\n    global _rb_gaps\n    _rb_gaps = []\n    return True"),
+    ("bool for the whole rule", "def bool(x): return True\ndef check_following(i, r): return False"),
+    (
+        "len by a function",
+        "def len(s): return 0\ndef check_following(i, r): return sorted(['b', 'a']) == ['a', 'b']",
+    ),
+    ("list by a loop", "for list in [1]:\n    pass\ndef check_following(i, r): return True"),
+    ("str by import", "import re as str\ndef check_following(i, r): return bool(str.findall('a', r))"),
+    ("int by global", "def check_following(i, r):\n    global int\n    int = 3\n    return True"),
+    (
+        "zip here and there",
+        "def h(zip=1): return zip\ndef check_following(i, r): return list(zip([1], [2])) == []",
+    ),
+    (
+        "round in one function",
+        "def check_following(i, r):\n    f = lambda round: round\n    return round(2.5) == 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "source"), TAKEN, ids=[what for what, _ in TAKEN])
+def test_a_rule_that_takes_a_name_around_it_is_refused(what: str, source: str) -> None:
+    """It could forge its verdict, or be rewritten wrongly."""
+    with pytest.raises(UnsupportedRule):
+        compile_rule(source, "check_following", 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "list = r.split()\n    return len(list) == 2",
+        "sum = 0\n    for w in r.split():\n        sum += len(w)\n    return sum > 3",
+        "max = 3\n    return len(r) > max",
+        "str = r\n    return str.count('a') == 1",
+        "return [len for len in (1, 2)] == [1, 2]",
+    ],
+)
+def test_a_local_name_that_shadows_a_builtin_is_the_rules_own(body: str) -> None:
+    rule = compile_rule(f"def check_following(i, r):\n    {body}", "check_following", 2)
+    assert run_rule(rule, "", "alpha bet") is (body != "str = r\n    return str.count('a') == 1")

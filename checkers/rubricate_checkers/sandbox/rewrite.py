@@ -8,6 +8,7 @@ from typing import NoReturn, TypeVar
 from ..errors import UnsupportedRule
 from .names import Names
 from .offered import BUILTINS, GAPS, METHODS, MODULES, REPLACED, SPECIAL_METHODS, is_builtin
+from .reserved import taken
 
 __all__ = ["rewrite"]
 
@@ -26,6 +27,8 @@ def rewrite(tree: ast.Module) -> ast.Module:
     Raises:
         UnsupportedRule: It uses what the sandbox does not offer.
     """
+    for what, node in taken(tree):
+        _refuse(what, node)
     changed: ast.Module = _Rewriter(tree).visit(tree)
     return ast.fix_missing_locations(changed)
 

@@ -296,3 +296,23 @@ def test_large_texts_take_linear_time(id: str, kwargs: dict[str, Any], number: i
 def test_a_mode_changes_nothing() -> None:
     check = build("text:ends_with", {"value": "home."})
     assert not evaluate(Text("Safe home.\nBye!"), check, mode="loose").holds
+
+
+@pytest.mark.parametrize(
+    ("id", "kwargs", "text", "holds", "observed"),
+    [
+        # a pattern that matches before every character is counted no further than the bounds can tell
+        ("text:regex_count", {"pattern": "", "min": 1}, "a" * 1_000_000, True, "at least 1 occurrence"),
+        ("text:regex_count", {"pattern": ".*", "max": 2}, "a\n" * 500_000, False, "at least 3 occurrences"),
+        ("text:regex_count", {"pattern": "a", "min": 1, "max": 3}, "aa", True, "2 occurrences"),
+        # a long phrase of one letter in a long text of it
+        ("text:contains", {"values": ["A" * 5000 + "b"]}, "a" * 1_000_000, False, "none of them"),
+    ],
+)
+def test_large_texts_are_decided_in_time(
+    id: str, kwargs: dict[str, Any], text: str, holds: bool, observed: str
+) -> None:
+    began = time.process_time()
+    verdict = evaluate(Text(text), build(id, kwargs))
+    assert (verdict.holds, verdict.observed) == (holds, observed)
+    assert time.process_time() - began < 1

@@ -43,7 +43,7 @@ def _schema(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-class JsonSchema(Document, id="text:json_schema", suite="text"):
+class JsonSchema(Document, id="text:json_schema", suite="text", raw_regex=True):
     """The whole response is JSON that a JSON Schema accepts, in a code fence or without one.
 
     Drafts 4 to 2020-12 are known, by `$schema`, else 2020-12. A `$ref` must stay within the schema; patterns

@@ -85,8 +85,16 @@ class _Values(Check):
         occurring: list[str] = []
         missing: list[str] = []
         for value, pattern in zip(self.values, self._patterns, strict=True):
-            (occurring if pattern.search(text.raw) else missing).append(value)
+            (occurring if self._occurs(value, pattern, text) else missing).append(value)
         return occurring, missing
+
+    def _occurs(self, value: str, pattern: re.Pattern[str], text: Text) -> bool:
+        # without case, re tries every place anew: a long phrase in a long text wants a plain search first
+        if text.raw.isascii() and value.isascii():
+            plain = value in text.raw if self.case_sensitive else value.lower() in text.lower
+            if not plain or not self.whole_word:
+                return plain
+        return pattern.search(text.raw) is not None
 
     @property
     def _needed(self) -> int:

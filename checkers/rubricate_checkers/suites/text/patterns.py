@@ -3,6 +3,7 @@
 # The methods are those of Check and are documented there.
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -14,6 +15,7 @@ from ...check import Check, Example, Span
 from ...errors import MissingData
 from ...kwargs import refuse
 from ...text import Text
+from ...wording import amount
 from .bounds import Bounded
 
 _LONGEST = 1000
@@ -140,6 +142,18 @@ class RegexCount(Bounded, id="text:regex_count", suite="text"):
 
     def spans(self, text: Text) -> list[tuple[int, int]]:
         return [match.span() for match in _matches(self.pattern, text)]
+
+    def count(self, text: Text) -> int:
+        # no further than the bounds can tell, as a pattern may match before every character
+        return sum(1 for _ in islice(_matches(self.pattern, text), self._enough))
+
+    def observed(self, text: Text) -> str:
+        count = self.count(text)
+        return f"{'at least ' if count == self._enough else ''}{amount(count, self.noun)}"
+
+    @property
+    def _enough(self) -> int:
+        return math.ceil(self.min or 0) if self.max is None else math.floor(self.max) + 1
 
     @property
     def required(self) -> str:
