@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,9 @@ _TABLE = (
            _WEIGHTED, questions_prompt),
 )  # fmt: skip
 
+_ENCODED = frozenset({"ground_truth"})
+"""Fields that hold JSON or a Python literal as text, which may be broken."""
+
 FORMATS = {format.name: format for format in _TABLE}
 """Every format by its name."""
 
@@ -99,16 +103,20 @@ def detect(row: Node) -> Format:
     """The first format that a row has.
 
     Raises:
-        RowFault: It has none of them.
+        RowFault: It has none of them; where a field is there and cannot be read, that is said.
     """
     if not isinstance(row.value, dict):
         raise row.fault("a row must be an object")
+    broken: RowFault | None = None
     for format in _TABLE:
         try:
             if format.matches(row):
                 return format
-        except RowFault:  # what it looks at is not there or of another kind
-            continue
+        except RowFault as fault:  # what it looks at is not there or of another kind
+            if re.split(r"[.\[]", fault.path)[0] in _ENCODED & row.value.keys():
+                broken = broken or fault
+    if broken is not None:
+        raise broken
     fields = ", ".join(sorted(map(str, row.value)))[:200] or "none"
     raise row.fault(
         f"no format is known for a row with these fields: {fields}; name its format to learn more"

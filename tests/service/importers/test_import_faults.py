@@ -290,3 +290,12 @@ def test_a_literal_that_is_no_plain_data_is_refused_at_once(text: str) -> None:
 def test_a_literal_is_read() -> None:
     text = " [{'a': ('x', \"it's\" 'n'), 'b': [-1, 2.5e3, True, None,], }] "
     assert read_literal(text) == [{"a": ["x", "it'sn"], "b": [-1, 2500.0, True, None]}]
+
+
+@pytest.mark.parametrize("truth", ["[{'instruction_id': ['a'", '{"func_name": ', "[" * 100_000])
+def test_a_broken_ground_truth_is_told_as_such_whatever_the_format_may_be(truth: str) -> None:
+    importer = Importer("auto")
+    assert importer.take(0, {"prompt": "x", "ground_truth": truth, "dataset": "ifeval"}) is None
+    (error,) = importer.errors
+    assert error.path == "ground_truth"
+    assert "neither JSON" in error.message
