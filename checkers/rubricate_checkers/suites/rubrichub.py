@@ -86,7 +86,9 @@ class MathVerify(Check, id="rubrichub:math_verify", suite="rubrichub"):
     def _comparison(self, text: Text) -> Comparison:
         comparison = compare_answers(self.answer, text.raw)
         if comparison == "no answer":
-            raise BadKwargs([("kwargs.answer", f"holds no mathematics to compare with: {self.answer!r}")])
+            raise BadKwargs(
+                [("kwargs.answer", f"holds no mathematics that can be compared: {self.answer!r}")]
+            )
         return comparison
 
     def holds(self, text: Text) -> bool:

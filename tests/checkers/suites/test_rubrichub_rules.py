@@ -36,6 +36,14 @@ def test_word_count_range(kwargs: dict[str, Any], response: str, holds: bool) ->
     assert verdict.required
 
 
+@with_math_verify
+def test_an_expected_answer_that_takes_too_long_is_the_rubrics_fault() -> None:
+    check = build(MATH, {"answer": "99999999!"})
+    for response in (r"\boxed{3}", r"\boxed{4}"):
+        with pytest.raises(BadKwargs, match="can be compared"):
+            evaluate(Text(response), check)
+
+
 @pytest.mark.parametrize(
     ("id", "kwargs", "path", "message"),
     [
