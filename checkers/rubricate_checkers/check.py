@@ -7,7 +7,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -208,7 +208,11 @@ class CatalogueEntry(BaseModel):
 
 def describe(id: str) -> CatalogueEntry:
     """What the catalogue shows of the check with an id or alias; raises `UnknownCheck`."""
-    cls = _find(id)
+    return _entry(_find(id))
+
+
+@cache  # a JSON schema takes its time, and the catalogue has hundreds
+def _entry(cls: type[Check]) -> CatalogueEntry:
     return CatalogueEntry(
         id=cls.id,
         suite=cls.suite,

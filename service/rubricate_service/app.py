@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from fastapi import FastAPI
 
@@ -19,18 +19,16 @@ from rubricate_service.routes import advantages, checks, health, importing, scor
 from rubricate_service.routes.body import describe_bodies
 from rubricate_service.settings import Settings
 
-log = logging.getLogger("rubricate.app")
-
 GC_THRESHOLDS = (10_000, 20, 20)
 
 
+@dataclass(frozen=True, slots=True)
 class Engine:
     """What scores: the check workers, the judge where one is configured, and the pipeline over them."""
 
-    def __init__(self, pool: CheckPool, judge: Judge | None, scorer: Scorer) -> None:
-        self.pool = pool
-        self.judge = judge
-        self.scorer = scorer
+    pool: CheckPool
+    judge: Judge | None
+    scorer: Scorer
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ ApiError
 ├── InvalidRequest   422 (413 for size)  the body is not what the contract says; every fault with its path
 ├── NeedsAllScores   422                 advantages were asked for that rest on scores gated away
 ├── NotFound         404
-├── Unavailable      503                 the service is starting or stopping
 └── ClientGone       499                 the client left; no answer is sent
 """
 
@@ -73,13 +72,6 @@ class NotFound(ApiError):
 
     status = 404
     type = "not_found"
-
-
-class Unavailable(ApiError):
-    """Not now: the service is starting or stopping."""
-
-    status = 503
-    type = "unavailable"
 
 
 class ClientGone(ApiError):

@@ -3,7 +3,6 @@
 Those others are aliases of the checks of `ifeval`. Here a loose reading is the strict one.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from contextlib import suppress

@@ -1,6 +1,5 @@
 """`rule:python`: a data set's own Python, as VerIF (`check_following`) and AutoIF (`evaluate`) write it."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from typing import Literal, Self

@@ -1,6 +1,5 @@
 """`copy:` and `new:`: the request, or a span of it, and nothing else."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from ...check import Check, Example

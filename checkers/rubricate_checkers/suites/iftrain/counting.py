@@ -1,6 +1,5 @@
 """`count:` and `letters:`: numbers of words and letters."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

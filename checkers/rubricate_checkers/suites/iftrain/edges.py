@@ -3,7 +3,6 @@
 Sentences are those of the regular expressions in `regex_sentences`, where a line break is a space.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

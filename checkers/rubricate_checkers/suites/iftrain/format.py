@@ -1,6 +1,5 @@
 """`detectable_format:` and `paragraphs:`: hyphens, brackets and separators."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from ...check import Check, Example

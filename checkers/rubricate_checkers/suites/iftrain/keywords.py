@@ -3,7 +3,6 @@
 Keywords are raw regular expressions upstream, except for the excluded one.
 """
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from collections.abc import Iterable

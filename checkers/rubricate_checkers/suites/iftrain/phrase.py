@@ -1,6 +1,5 @@
 """`copy:repeat_phrase`."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -1,6 +1,5 @@
 """`muldimif:constraint`: which family reads a constraint, by its category and subcategory."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import difflib

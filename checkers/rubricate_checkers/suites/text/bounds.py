@@ -1,6 +1,5 @@
 """`min` and `max`: what several checks bound a count by."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import math

@@ -1,6 +1,5 @@
 """`text:` counts of words, sentences, paragraphs, lines and characters."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 from ...check import Example

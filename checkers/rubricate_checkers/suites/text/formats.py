@@ -1,6 +1,5 @@
 """`text:` documents: JSON, YAML, XML and CSV that can be read."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import csv

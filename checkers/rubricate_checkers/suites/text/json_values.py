@@ -1,6 +1,5 @@
 """`text:` JSON of a given shape."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

@@ -1,6 +1,5 @@
 """`text:` phrases that must or must not occur, anywhere or at the ends."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import re

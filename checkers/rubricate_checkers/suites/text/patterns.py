@@ -1,6 +1,5 @@
 """`text:` regular expressions, on RE2: whatever the pattern, time is linear in the response."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import math

@@ -1,6 +1,5 @@
 """`text:` repetition and language."""
 
-# The methods are those of Check and are documented there.
 from __future__ import annotations
 
 import math
