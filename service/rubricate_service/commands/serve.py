@@ -1,0 +1,64 @@
+"""`rubricate serve` and `rubricate demo`: the service, for good or for a look."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from typing import Annotated
+
+import typer
+import uvicorn
+from rich.console import Console
+
+from rubricate_service.commands.common import (
+    CacheFlag,
+    CheckWorkers,
+    Config,
+    JudgeFlag,
+    JudgeModel,
+    settings_of,
+)
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on [127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on [8080]")] = None,
+    workers: Annotated[int | None, typer.Option(help="uvicorn processes [1]", min=1)] = None,
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Serve the reward service over HTTP."""
+    settings = settings_of(
+        config,
+        host=host,
+        port=port,
+        workers=workers,
+        check_workers=check_workers,
+        judge=judge,
+        judge_model=judge_model,
+        cache=cache,
+    )
+    log_config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    log_config["loggers"]["rubricate"] = {"handlers": ["default"], "level": "INFO"}
+    uvicorn.run(
+        "rubricate_service.app:create_app",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        log_config=log_config,
+        access_log=False,  # a trainer's requests would drown everything else
+    )
+
+
+def demo(
+    judge: JudgeFlag = "embedded",
+    judge_model: JudgeModel = None,
+) -> None:
+    """Start the service on a free port, score a small set written for it, and explain what came out."""
+    from rubricate_service.demo import run_demo
+
+    sys.exit(run_demo(judge, judge_model, Console()))
