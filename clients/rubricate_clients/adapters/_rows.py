@@ -1,0 +1,137 @@
+"""From a trainer's rows to groups on the wire: one sample in, the group that it belongs to out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubricate_clients.errors import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One response as a trainer has it.
+
+    Attributes:
+        prompt: A string or chat messages.
+        response: A string or the chat messages that were generated; of those the last one counts.
+        rubrics: The data set's column: a list of rubrics, or JSON of one.
+        group: Key of the prompt's group; samples with equal keys are scored as one group.
+        reference: A reference answer for judge rubrics.
+    """
+
+    prompt: Any
+    response: Any
+    rubrics: Any
+    group: Hashable
+    reference: str | None = None
+
+
+def groups_of(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
+    """Groups for `POST /v1/score`, in order of their first samples, and each sample's place in them.
+
+    Returns:
+        The groups as plain objects, and for each sample the index of its group and of its response there.
+
+    Raises:
+        InvalidRequest: A row has no usable prompt, response or rubrics, or differs from its group.
+    """
+    groups: list[dict[str, Any]] = []
+    index_of: dict[Hashable, int] = {}
+    first: list[Sample] = []
+    places = []
+    for row, sample in enumerate(samples):
+        index = index_of.setdefault(sample.group, len(groups))
+        if index == len(groups):
+            first.append(sample)
+            groups.append(_group(sample, row))
+        elif (sample.prompt, sample.rubrics) != (first[index].prompt, first[index].rubrics):
+            raise InvalidRequest(
+                f"row {row} is in group {sample.group!r} but has another prompt or other rubrics than the "
+                "group's first row: are the rows of a prompt next to each other, and is the group size right?"
+            )
+        responses = groups[index]["responses"]
+        places.append((index, len(responses)))
+        responses.append(text_of(sample.response, f"row {row}: the response"))
+    return groups, places
+
+
+def _group(sample: Sample, row: int) -> dict[str, Any]:
+    group = {
+        "prompt": prompt_of(sample.prompt, f"row {row}: the prompt"),
+        "rubrics": rubrics_of(sample.rubrics, f"row {row}: `rubrics`"),
+        "responses": [],
+    }
+    if sample.reference is not None:
+        group["reference"] = sample.reference
+    return group
+
+
+def rubrics_of(column: Any, where: str) -> list[dict[str, Any]]:
+    """The rubrics of one prompt. Columnar data sets pad every object with nulls, which are left out.
+
+    Raises:
+        InvalidRequest: It is neither a list of objects nor JSON of one, or it is empty.
+    """
+    if isinstance(column, str):
+        try:
+            column = json.loads(column)
+        except ValueError as error:
+            raise InvalidRequest(f"{where} is a string but not JSON: {error}") from error
+    rubrics = list(column) if isinstance(column, Sequence) else []
+    if not rubrics or not all(isinstance(rubric, Mapping) for rubric in rubrics):
+        raise InvalidRequest(
+            f"{where} must be a list of one rubric or more (or JSON of it), not {column!r:.80}"
+        )
+    return [{name: value for name, value in rubric.items() if value is not None} for rubric in rubrics]
+
+
+def prompt_of(prompt: Any, where: str) -> str | list[dict[str, str]]:
+    """A prompt as the wire takes it: text, or messages of which only role and text are kept.
+
+    Raises:
+        InvalidRequest: It is neither.
+    """
+    if isinstance(prompt, str):
+        return prompt
+    return [
+        {"role": str(message["role"]), "content": _content(message, where)}
+        for message in _messages(prompt, where)
+    ]
+
+
+def text_of(response: Any, where: str) -> str:
+    """The text of a response; of chat messages that of the last one.
+
+    Raises:
+        InvalidRequest: It is neither text nor messages.
+    """
+    if isinstance(response, str):
+        return response
+    return _content(_messages(response, where)[-1], where)
+
+
+def _messages(value: Any, where: str) -> list[Mapping[str, Any]]:
+    messages = list(value) if isinstance(value, Sequence) else []
+    if not messages or not all(isinstance(m, Mapping) and "role" in m for m in messages):
+        raise InvalidRequest(f"{where} must be text or chat messages {{role, content}}, not {value!r:.80}")
+    return messages
+
+
+def _content(message: Mapping[str, Any], where: str) -> str:
+    content = message.get("content")
+    if content is None:  # a message that only calls tools
+        return ""
+    if isinstance(content, str):
+        return content
+    parts = (
+        [part.get("text") for part in content if isinstance(part, Mapping)]
+        if isinstance(content, Sequence)
+        else []
+    )
+    texts = [part for part in parts if isinstance(part, str)]
+    if not texts:
+        raise InvalidRequest(f"{where} has a message without text: {content!r:.80}")
+    return "\n".join(texts)
