@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
+
+from rubricate_service.http.protocol import GuardedProtocol
 
 
 @contextmanager
-def running_server(app: FastAPI) -> Iterator[str]:
+def running_server(app: Starlette) -> Iterator[str]:
     """Serve an app on a free port of 127.0.0.1; gives its URL."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", http=GuardedProtocol)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

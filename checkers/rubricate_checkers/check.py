@@ -7,7 +7,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 from .errors import BadKwargs, UnknownCheck
 from .kwargs import DRAWN, DRAWN_NOTE
 from .loose import Rescue
+from .memo import lazy
 from .text import Text
 
 __all__ = ["CatalogueEntry", "Check", "Example", "Span", "build", "catalogue", "describe"]
@@ -57,7 +58,7 @@ class Check(BaseModel):
         example: Kwargs, a text that passes, and one that fails.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(lazy,))
 
     id: ClassVar[str]
     suite: ClassVar[str]
@@ -101,7 +102,7 @@ class Check(BaseModel):
     def required(self) -> str:
         """What is asked for, in plain words: `at least 400 words`."""
 
-    @cached_property
+    @lazy
     def asked(self) -> str:
         """`required`, put in words once for all responses."""
         return self.required
@@ -110,6 +111,13 @@ class Check(BaseModel):
     def rescue(self) -> Rescue:
         """Which loose variants can turn a failure into success."""
         return Rescue.ANY
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        """Whether the check may hold for a loose variant of a response for which it does not.
+
+        False only where that is certain, and sooner seen than by asking `holds`.
+        """
+        return True
 
     @property
     def parsed(self) -> bool | None:

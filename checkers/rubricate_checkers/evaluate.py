@@ -89,8 +89,10 @@ def _rescued(text: Text, check: Check) -> tuple[str, Text] | None:
             return None
     revisions = text.revisions
     for name in TRIED[rescue]:
-        if name in revisions and check.holds(variant := text.revised(name)):
-            return name, variant
+        if name in revisions:
+            variant = text.revised(name)
+            if check.may_hold(variant, text) and check.holds(variant):
+                return name, variant
     return None
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from .kwargs import python_regex
+from .memo import lazy
 from .text import Text
 
 __all__ = ["Keyword", "WholeWord", "is_literal"]
@@ -29,13 +30,17 @@ class Keyword:
     """A pattern that is searched for anywhere in a response, inside words too.
 
     Attributes:
-        pattern: The pattern, compiled.
-        plain: What to look for in `Text.ascii_lower` instead, or None.
+        plain: What to look for in `Text.ascii_lower` instead of the pattern, or None.
     """
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = python_regex(pattern, re.IGNORECASE)
+        self._pattern = pattern
         self.plain = _plain(pattern)
+
+    @lazy
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when a response needs it; raises as `python_regex` does."""
+        return python_regex(self._pattern, re.IGNORECASE)
 
     def occurs(self, text: Text) -> bool:
         """Whether it occurs in the response."""

@@ -6,9 +6,10 @@ first line, its last line, or both (a preamble, a sign-off); each also without a
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
 
-__all__ = ["STARRED", "TRIED", "VARIANTS", "Rescue", "rest_of", "revise"]
+__all__ = ["STARRED", "TRIED", "VARIANTS", "Rescue", "revise", "start_of"]
 
 VARIANTS = (
     "raw",
@@ -25,6 +26,8 @@ VARIANTS = (
 STARRED = VARIANTS[2:5]
 """Those that have lost lines and no asterisk."""
 
+_WORD = re.compile(r"\S")
+
 
 def revise(raw: str) -> tuple[str, ...]:
     """The texts of `VARIANTS`. Lines end at a line feed; what lost a line is stripped at both ends."""
@@ -35,13 +38,20 @@ def revise(raw: str) -> tuple[str, ...]:
     return (raw, raw.replace("*", ""), *cut, *(text.replace("*", "") for text in cut))
 
 
-def rest_of(part: str, whole: str) -> str | None:
-    """What a text has beside those of its lines that are left in a variant; None where that is not clear."""
-    start = whole.find(part)
-    end = start + len(part)
-    if start < 0 or not whole[start - 1 : start].strip() == whole[end : end + 1].strip() == "":
-        return None
-    return whole[:start] + whole[end:]
+def start_of(name: str, raw: str) -> int:
+    """Where a variant that has lost lines and is not blank begins.
+
+    Args:
+        name: The variant.
+        raw: The response.
+
+    Returns:
+        A place in the response, or in the response without asterisks where the variant has none.
+    """
+    cut = raw.find("\n") + 1 if name.startswith("first") else 0
+    word = _WORD.search(raw, cut)
+    start = 0 if word is None else word.start()
+    return start if name in STARRED else start - raw.count("*", 0, start)
 
 
 class Rescue(Enum):

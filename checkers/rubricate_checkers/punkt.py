@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import string
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -96,13 +97,14 @@ def _packaged_parameters() -> ModuleType:
     )
 
 
-def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
+def _candidates(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """Each place where a sentence may end, with the start of the word before it.
 
     Two quirks are nltk's: whitespace that opens the text does not start a word, and of candidates that
     share a word only the last is asked.
     """
-    found: list[tuple[int, re.Match[str]]] = []
+    # one by one, since matches in numbers keep the garbage collector busy
+    before: tuple[int, re.Match[str]] | None = None
     rare = [mark for mark in "\t\r\v\f" if mark in text]
     word_start = word_end = 0  # of the candidate before
     for match in _CANDIDATE.finditer(text):
@@ -113,13 +115,14 @@ def _candidates(text: str) -> list[tuple[int, re.Match[str]]]:
             space = line
         if rare:
             space = max(space, *(text.rfind(mark, word_end, place) for mark in rare))
+        if before is not None and (space > word_end or word_start == word_end):
+            yield before
         if space > word_end:
             word_start = space + 1
-        elif word_start < word_end:
-            found.pop()
         word_end = place
-        found.append((word_start, match))
-    return found
+        before = word_start, match
+    if before is not None:
+        yield before
 
 
 def breaks(text: str) -> Spans:
@@ -149,23 +152,22 @@ def breaks(text: str) -> Spans:
     return found
 
 
-def breaks_within(part: str, whole: str, of_whole: Spans) -> Spans | None:
+def breaks_within(part: str, start: int, whole: str, of_whole: Spans) -> Spans | None:
     """The breaks of a text that lost lines, from those of the whole: each lies between two of its words.
 
     Args:
         part: The rest of the text.
+        start: Where it begins in the text.
         whole: The text.
         of_whole: Its `breaks`.
 
     Returns:
         The breaks of `part`, or None where its first or last word may be read otherwise than in the whole.
     """
-    start = whole.find(part)
     end = start + len(part)
     last_word = part[max(part.rfind(" "), part.rfind("\n")) + 1 : -1]
     if (
-        start < 0
-        or start == 1  # whitespace that opens a text does not start a word
+        start == 1  # whitespace that opens a text does not start a word
         or (start and whole[start - 1] not in string.whitespace)
         or (end < len(whole) and whole[end] not in string.whitespace)
         or part[0].isspace()

@@ -14,6 +14,8 @@ from functools import cache
 from itertools import filterfalse, product
 from typing import Any
 
+import numpy as np
+
 from .errors import MissingData
 from .memo import Memo
 
@@ -22,13 +24,14 @@ __all__ = ["count_words", "tokens", "uppercase_tokens"]
 _WORD = re.compile(r"\w+")
 _IS_WORD = [c > 127 or chr(c).isalnum() or c == ord("_") for c in range(256)]
 _NOT_WORD_TO_SPACE = bytes(c if is_word else ord(" ") for c, is_word in enumerate(_IS_WORD))
-_WORD_TO_A = bytes(ord("a") if is_word else ord(" ") for is_word in _IS_WORD)
+_WORD_TO_ONE = bytes(_IS_WORD)
 
 
 def count_words(text: str) -> int:
     r"""Number of `\w+` matches: `don't` is two, `a_b` is one, a run of Chinese is one."""
     if text.isascii():
-        return (b" " + text.encode().translate(_WORD_TO_A)).count(b" a")
+        is_word = np.frombuffer((" " + text).encode().translate(_WORD_TO_ONE), dtype=np.bool_)
+        return int(np.count_nonzero(is_word[1:] > is_word[:-1]))
     pieces = text.encode(errors="surrogatepass").translate(_NOT_WORD_TO_SPACE).split()
     other = (piece.decode(errors="surrogatepass") for piece in filterfalse(bytes.isascii, pieces))
     return len(pieces) + sum(len(_WORD.findall(piece)) - 1 for piece in other)
@@ -123,10 +126,11 @@ def tokens(text: str, spans: list[tuple[int, int]]) -> tuple[str, ...]:
     """
     found: list[str] = []
     inner = _inner.__getitem__
+    has_quote = _QUOTE.search(text) is not None
     for start, end in spans:
         sentence = text[start:end]
         chunks = sentence.split()
-        if _CLOSERS.issuperset(chunks[-1]) or _QUOTE.search(sentence):
+        if _CLOSERS.issuperset(chunks[-1]) or (has_quote and _QUOTE.search(sentence)):
             found += _tokens_with_context(sentence)
             continue
         last = chunks.pop()
@@ -206,6 +210,14 @@ _BREAK_AT_COLON = re.compile(r"[.?!]:")
 _uppercase = Memo(_uppercase_of_chunk)
 
 
+# Each ASCII character by its kind, for `_uppercase_of_ascii`.
+_KINDS = bytes(
+    ord("A" if chr(c).isupper() else "a" if chr(c).islower() else " " if chr(c).isspace() else ".")
+    for c in range(128)
+) + bytes(128)
+_PARTED = re.compile(r"n't(?<=[A-Z]n't)|'T")
+
+
 def uppercase_tokens(text: str) -> int | None:
     """Number of `nltk.word_tokenize` tokens that are upper case, mostly without cutting sentences.
 
@@ -218,6 +230,27 @@ def uppercase_tokens(text: str) -> int | None:
     Raises:
         MissingData: nltk is not installed.
     """
-    cased = filterfalse(str.islower, text.split())  # a chunk in lower case has no token in upper case
-    count = sum(map(_uppercase.__getitem__, cased))
+    if text.isascii() and not (("n't" in text or "'T" in text) and _PARTED.search(text)):
+        count = _uppercase_of_ascii(text)
+    else:
+        cased = filterfalse(str.islower, text.split())  # a chunk in lower case has no token in upper case
+        count = sum(map(_uppercase.__getitem__, cased))
     return count if count < _DEPENDS else None
+
+
+def _uppercase_of_ascii(text: str) -> int:
+    """The sum of `_uppercase` over those chunks that have a capital without a small letter behind it.
+
+    No token parts the two but `n't` and the `'T` of `'Tis`, so other chunks have none in upper case.
+    """
+    kinds = text.encode().translate(_KINDS).replace(b"Aa", b"aa")
+    count = end = 0
+    capital = kinds.find(b"A")
+    while capital >= 0:
+        start = kinds.rfind(b" ", end, capital) + 1  # the chunk before ended at a space
+        end = kinds.find(b" ", capital)
+        if end < 0:
+            end = len(text)
+        count += _uppercase[text[start:end]]
+        capital = kinds.find(b"A", end)
+    return count

@@ -12,23 +12,38 @@ from .memo import lazy
 __all__ = ["Text"]
 
 T = TypeVar("T")
+N = TypeVar("N", int, int | None)
 
 _ASCII_LOOKALIKES = "\u0130\u0131\u017f\u212a"
 
 
-class _Known:
-    """What a response and its loose variants have in common, by the text that it is known of.
+class _Part:
+    """What a loose variant is a part of. It lies between two whitespace characters, or ends, of the whole.
 
     Attributes:
-        uppercase: Number of upper case tokens of the response with and without asterisks.
-        breaks: Sentence breaks of them.
+        whole: The response, with or without asterisks.
     """
 
-    __slots__ = ("breaks", "uppercase")
+    def __init__(self, name: str, response: Text, whole: Text) -> None:
+        # nothing here refers to the two, which refer to the variant
+        self._name, self._raw, self._views = name, response.raw, whole._views
+        self.whole = whole.raw
 
-    def __init__(self) -> None:
-        self.uppercase: dict[str, int | None] = {}
-        self.breaks: dict[str, list[tuple[int, int]]] = {}
+    @lazy
+    def start(self) -> int:
+        """Where the part begins in the whole."""
+        return loose.start_of(self._name, self._raw)
+
+    def view(self, compute: Callable[[str], T]) -> T:
+        """`Text.view` of the whole."""
+        if compute not in self._views:
+            self._views[compute] = compute(self.whole)
+        found: T = self._views[compute]
+        return found
+
+    def rest(self, length: int) -> str:
+        """What the whole has beside the part, which has a length."""
+        return self.whole[: self.start] + self.whole[self.start + length :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +83,7 @@ class Text:
     @lazy
     def word_count(self) -> int:
         r"""Number of `\w+` matches."""
-        return segment.count_words(self.raw)
+        return self.tally(segment.count_words)
 
     @lazy
     def sentence_spans(self) -> list[tuple[int, int]]:
@@ -76,13 +91,10 @@ class Text:
         return punkt.sentence_spans(self.raw, self._breaks())
 
     def _breaks(self) -> list[tuple[int, int]]:
-        whole, known = self._whole, self._known.breaks
-        if whole not in known:
-            known[whole] = punkt.breaks(whole)
-        if whole is self.raw:
-            return known[whole]
-        part = punkt.breaks_within(self.raw, whole, known[whole])
-        return punkt.breaks(self.raw) if part is None else part
+        part, found = self._part, None
+        if part is not None:
+            found = punkt.breaks_within(self.raw, part.start, part.whole, part.view(punkt.breaks))
+        return self.view(punkt.breaks) if found is None else found
 
     @lazy
     def sentences(self) -> tuple[str, ...]:
@@ -97,19 +109,8 @@ class Text:
     @lazy
     def uppercase_tokens(self) -> int:
         """Number of tokens that are upper case, found without cutting them where possible."""
-        count = self._uppercase()
+        count = self.tally(segment.uppercase_tokens)
         return sum(map(str.isupper, self.tokens)) if count is None else count
-
-    def _uppercase(self) -> int | None:
-        whole, known = self._whole, self._known.uppercase
-        if whole not in known:
-            known[whole] = segment.uppercase_tokens(whole)
-        count = known[whole]
-        if whole is self.raw:
-            return count
-        rest = loose.rest_of(self.raw, whole)
-        lost = None if rest is None else segment.uppercase_tokens(rest)
-        return segment.uppercase_tokens(self.raw) if count is None or lost is None else count - lost
 
     @lazy
     def language(self) -> str | None:
@@ -131,6 +132,23 @@ class Text:
         found: T = views[compute]
         return found
 
+    def tally(self, count: Callable[[str], N]) -> N:
+        """What `count` counts in the response; for a loose variant, in the whole less in what was cut off.
+
+        Args:
+            count: A module-level function of a text. Of a text and a line feed and another text it must
+                count what it counts in both, whitespace at their ends aside, or say None for one of them.
+
+        Returns:
+            Its answer.
+        """
+        part = self._part
+        if part is not None and (total := part.view(count)) is not None:
+            lost = count(part.rest(len(self.raw)))
+            if lost is not None:
+                return total - lost
+        return self.view(count)
+
     def once(self, compute: Callable[[Text], T]) -> T:
         """What a check finds in the response, computed once for all that it says of it.
 
@@ -151,11 +169,15 @@ class Text:
         return {}
 
     @lazy
+    def _variants(self) -> tuple[str, ...]:
+        return loose.revise(self.raw)
+
+    @lazy
     def revisions(self) -> dict[str, str]:
         """Loose variants by name, without those that are blank, this text, or equal to an earlier one."""
         found: dict[str, str] = {}
         seen = ["", self.raw]  # seven comparisons, most of them of lengths, take less than seven hashes
-        for name, raw in zip(loose.VARIANTS, loose.revise(self.raw), strict=True):
+        for name, raw in zip(loose.VARIANTS, self._variants, strict=True):
             if raw not in seen and not raw.isspace():
                 seen.append(raw)
                 found[name] = raw
@@ -166,8 +188,10 @@ class Text:
         text = self._revised.get(name)
         if text is None:
             text = self._revised[name] = Text(self.revisions[name], self.prompt)
-            whole = self.raw if name in loose.STARRED else self.revisions.get(loose.VARIANTS[1], self.raw)
-            vars(text).update(_known=self._known, _whole=whole)  # before the text makes its own
+            starless = loose.VARIANTS[1]
+            if name != starless:
+                whole = self if name in loose.STARRED else self.revised(starless)
+                vars(text)["_part"] = _Part(name, self, whole)  # before the text says that it has none
         return text
 
     @lazy
@@ -177,16 +201,12 @@ class Text:
     @property
     def smallest(self) -> Text | None:
         """The loose variant that has lost most, which may be this text itself; None where it is blank."""
-        smallest = loose.revise(self.raw)[-1]
+        smallest = self._variants[-1]
         if smallest == self.raw:
             return self
         return next((self.revised(name) for name, raw in self.revisions.items() if raw == smallest), None)
 
     @lazy
-    def _known(self) -> _Known:
-        return _Known()
-
-    @lazy
-    def _whole(self) -> str:
-        """This text, or what it has lost lines of as a loose variant."""
-        return self.raw
+    def _part(self) -> _Part | None:
+        """What this text has lost lines of as a loose variant; it is no reference to the other `Text`."""
+        return None

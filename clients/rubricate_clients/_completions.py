@@ -100,9 +100,9 @@ class PrefixCache:
     def __init__(self) -> None:
         self._seen: set[int] = set()
 
-    def tokens(self, text: str) -> int:
-        """Tokens of the longest prefix of the text that was seen before; from now on all of it is."""
-        prefix = known = 0
+    def tokens(self, text: str, salt: object = None) -> int:
+        """Tokens of the longest prefix of the text that was seen with this salt; from now on all of it is."""
+        prefix, known = hash(str(salt)), 0
         for end in range(_BLOCK, len(text) + 1, _BLOCK):
             prefix = hash((prefix, text[end - _BLOCK : end]))
             if prefix in self._seen:

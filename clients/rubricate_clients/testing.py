@@ -230,9 +230,8 @@ class FakeJudge:
                 answer = LABELS[zlib.crc32(text.encode()) % len(LABELS)]
             if self.vllm:
                 answer = among_allowed(body, answer)
-            healthy = completion(
-                body, answer, call.text, self.model, self.fingerprint, self._prefixes.tokens(text)
-            )
+            cached = self._prefixes.tokens(text, body.get("cache_salt"))
+            healthy = completion(body, answer, call.text, self.model, self.fingerprint, cached)
             return await fault.act(request, healthy) if fault else web.json_response(healthy)
         finally:
             self._in_flight -= 1

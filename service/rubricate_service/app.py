@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import gc
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import FastAPI
 
 from rubricate_service import __version__, errors
+from rubricate_service.compat import nemo_gym, openrlhf, slime
+from rubricate_service.compat.compat import running_compat
+from rubricate_service.http.admission import Admission
+from rubricate_service.http.auth import Authentication, Tokens
+from rubricate_service.http.idempotency import build_idempotency
+from rubricate_service.http.limits import BodyLimit
 from rubricate_service.judge.build import build_judge
 from rubricate_service.judge.canary_watch import watching
 from rubricate_service.judge.judge import Judge
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool
-from rubricate_service.routes import advantages, checks, health, importing, score
+from rubricate_service.routes import advantages, checks, health, importing, linting, score
 from rubricate_service.routes.body import describe_bodies
 from rubricate_service.settings import Settings
 
@@ -50,18 +57,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     resolved = settings or Settings()
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         async with (
             running_engine(resolved) as engine,
             watching(engine.judge, resolved.judge_canaries) as canaries,
+            aclosing(build_idempotency(resolved)) as idempotency,
+            running_compat(resolved, engine.scorer, app.state.admission) as compat,
         ):
             app.state.engine = engine
             app.state.canaries = canaries
+            app.state.idempotency = idempotency
+            app.state.compat = compat
             # what start-up made stays, and walking it again and again costs a tenth of the judge's traffic
             gc.collect()
             gc.freeze()
             gc.set_threshold(*GC_THRESHOLDS)
-            yield
+            yield {"limits": resolved.limits}  # to the protocol, which no app can be asked by
 
     app = FastAPI(
         title="Rubricate",
@@ -69,8 +80,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         summary="Scores every rubric of every response, and never a judgement that did not happen.",
         lifespan=lifespan,
     )
+    app.state.limits = resolved.limits
+    app.state.admission = Admission(resolved.queue)
+    app.add_middleware(BodyLimit, limits=resolved.limits)
+    app.add_middleware(Authentication, tokens=Tokens(resolved.tokens))
     errors.install(app)
-    for routes in (score, checks, advantages, importing, health):
+    for routes in (score, checks, advantages, importing, linting, health, openrlhf, slime, nemo_gym):
         app.include_router(routes.router, responses=errors.DOCUMENTED)
     describe_bodies(app)
     return app

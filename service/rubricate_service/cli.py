@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rubricate_service.commands import cache, checks, evaluating, importing, judge, score, serve
+from rubricate_service.commands import cache, checks, evaluating, importing, judge, lint, score, serve, tokens
 
 app = typer.Typer(
     help="Scores every rubric of every response, and never a judgement that did not happen.",
@@ -16,7 +16,9 @@ app.command("serve")(serve.serve)
 app.command("score")(score.score)
 app.command("import")(importing.import_)
 app.command("eval")(evaluating.eval_)
+app.command("lint")(lint.lint)
 app.command("checks")(checks.checks)
 app.add_typer(cache.app, name="cache")
 app.add_typer(judge.app, name="judge")
+app.add_typer(tokens.app, name="token")
 app.command("demo")(serve.demo)

@@ -89,7 +89,13 @@ async def _ask_one(
     repeated = task is not None
     if task is None:
         task = asyncio.ensure_future(
-            judge.ask(question, cache=run.options.cache, deadline=run.deadline, usage=run.usage)
+            judge.ask(
+                question,
+                cache=run.options.cache,
+                deadline=run.deadline,
+                usage=run.usage,
+                tenant=run.tenant,
+            )
         )
         run.questions[question] = task
     try:

@@ -17,6 +17,7 @@ from rubricate_clients.wire import CONTRACT_VERSION, Options, ScoreRequest
 from rubricate_service import __version__
 from rubricate_service.aggregate import Numbers, numbers
 from rubricate_service.checking import Checking
+from rubricate_service.errors import told_without_texts
 from rubricate_service.judge.judge import Judge
 from rubricate_service.judge.usage import Usage
 from rubricate_service.judging import judge_group
@@ -46,11 +47,12 @@ class Scorer:
         self._judge = judge
         self._deadline_s = deadline_s
 
-    def run(self, options: Options) -> Run:
-        """Begin a request: its clock starts now."""
+    def run(self, options: Options, tenant: str = "") -> Run:
+        """Begin a request of a tenant (`""`: of nobody in particular): its clock starts now."""
         deadline_s = options.deadline_s or self._deadline_s
         usage = self._judge.usage() if self._judge else Usage()
-        return Run(options, asyncio.get_running_loop().time() + deadline_s, deadline_s, usage=usage)
+        deadline = asyncio.get_running_loop().time() + deadline_s
+        return Run(options, deadline, deadline_s, usage=usage, tenant=tenant)
 
     async def stream(self, request: ScoreRequest, run: Run) -> AsyncGenerator[ScoredGroup, None]:
         """The groups of a request, each as soon as it is complete, in any order."""
@@ -76,16 +78,16 @@ class Scorer:
                 grid = await checking.verdicts(index, plan)
         except TimeoutError:
             pass  # what is missing is filled in below
-        except Exception:
-            log.exception("the checks of group %d were lost", index)
+        except Exception as error:
+            log.error("the checks of group %d were lost: %s", index, told_without_texts(error))  # noqa: TRY400
             _fill(grid, plan, lambda r: r.spec is not None, lambda r: failed("crashed", _LOST, r.path))
         run.checks_done = time.monotonic()
         late = f"no verdict within {run.deadline_s:g} s"
         _fill(grid, plan, lambda r: not r.is_judged, lambda r: r.fault or failed("timeout", late, r.path))
         try:
             await judge_group(self._judge, plan, grid, run)
-        except Exception:
-            log.exception("judging group %d broke", index)
+        except Exception as error:
+            log.error("judging group %d broke: %s", index, told_without_texts(error))  # noqa: TRY400
             broke = "judging broke; the service's log says why"
             _fill(grid, plan, lambda r: r.is_judged, lambda r: failed("internal", broke, r.path))
         _fill(grid, plan, lambda r: True, lambda r: failed("timeout", late, r.path))

@@ -17,12 +17,17 @@ from rubricate_service.verdict import Verdict
 
 @dataclass
 class Run:
-    """One request under way: its options, its deadline (on the event loop's clock), its counters."""
+    """One request under way: its options, its deadline (on the event loop's clock), its counters.
+
+    ``tenant`` is who asks; "" when nobody has to say so.
+    """
 
     options: Options
     deadline: float
     deadline_s: float
+    tenant: str = field(default="", kw_only=True)
     started: float = field(default_factory=time.monotonic)
+    queued_s: float = 0.0
     usage: Usage = field(default_factory=Usage)
     questions: dict[Question, asyncio.Task[Answer]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -70,8 +75,8 @@ class Run:
                 **({} if usage.cost is None else {"cost": round(usage.cost, 9)}),
             },
             "seconds": {
-                "queue": 0.0,
-                "check": round(max(0.0, self.checks_done - self.started), 6),
+                "queue": round(self.queued_s, 6),
+                "check": round(max(0.0, self.checks_done - self.started - self.queued_s), 6),
                 "judge": round(judge_s, 6),
                 "total": round(now - self.started, 6),
             },

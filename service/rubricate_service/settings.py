@@ -26,6 +26,15 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from rubricate_service.compat.settings import CompatSettings
+from rubricate_service.http.settings import (
+    IdempotencySettings,
+    Limits,
+    Name,
+    QueueSettings,
+    TokenSettings,
+)
+
 CONFIG_VARIABLE = "RUBRICATE_CONFIG"
 EMBEDDED = "embedded"
 DNS = "dns+"
@@ -100,7 +109,9 @@ class JudgeSettings(BaseModel):
 class Settings(BaseSettings):
     """Settings of the service; a TOML file (`--config` or RUBRICATE_CONFIG) has the same names."""
 
-    model_config = SettingsConfigDict(env_prefix="RUBRICATE_", extra="forbid", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="RUBRICATE_", env_nested_delimiter="__", extra="forbid", hide_input_in_errors=True
+    )
 
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes a free one")
@@ -129,8 +140,21 @@ class Settings(BaseSettings):
     cache_most_bytes: int = Field(
         4 << 30, ge=1 << 20, description="size of the file's content [4 GiB]; a Redis has its own `maxmemory`"
     )
+    cache_shared: bool = Field(
+        False,
+        description="tenants share cached verdicts: each may then find out, by what comes from the cache and "
+        "how fast, what another has had judged",
+    )
     secret: SecretStr | None = Field(
         None, description="key of the prompt's delimiters [made once, kept beside the cache]"
+    )
+    tokens: dict[Name, TokenSettings] = Field({}, description="who may ask; without any, everybody may")
+    no_auth: bool = Field(False, description="serve other machines though there are no tokens")
+    limits: Limits = Field(Limits(), description="the most that one request may hold")
+    queue: QueueSettings = Field(QueueSettings(), description="how much is scored at a time")
+    compat: CompatSettings = Field(CompatSettings(), description="the routes that trainers already speak")
+    idempotency: IdempotencySettings = Field(
+        IdempotencySettings(), description="how long an answer is kept for a retry of its request"
     )
 
     @field_validator("judge")
@@ -165,6 +189,15 @@ class Settings(BaseSettings):
                 "takes the path of a file or redis://[[user]:password@]host[:port][/db], rediss:// for TLS; "
                 "write characters like / and @ of a password as %2F and %40"
             )
+        return value
+
+    @field_validator("tokens")
+    @classmethod
+    def _tokens_differ(cls, value: dict[str, TokenSettings]) -> dict[str, TokenSettings]:
+        names: dict[str, str] = {}
+        for name, table in value.items():
+            if (other := names.setdefault(table.hash, name)) != name:
+                raise ValueError(f"{other} and {name} are the same token: make another for one of them")
         return value
 
     @classmethod

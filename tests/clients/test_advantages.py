@@ -6,6 +6,7 @@ import json
 import os
 from math import sqrt
 from pathlib import Path
+from statistics import stdev
 from typing import Any, get_args
 
 import pytest
@@ -220,6 +221,20 @@ def test_diagnostics() -> None:
             "process_std": (sqrt(1 / 8) + 0) / 2,
         }
     )
+    with_channels = adv.diagnostics(
+        groups,
+        found.advantages,
+        outcome=outcome,
+        quality=quality,
+        eligible=eligible,
+        a_out=found.a_out,
+        a_proc=found.a_proc,
+    )
+    counted = [i for i, value in enumerate(outcome) if value is not None]
+    assert with_channels["outcome_advantage_std"] == pytest.approx(stdev(found.a_out[i] for i in counted))
+    assert with_channels["process_advantage_std"] == pytest.approx(stdev(found.a_proc[i] for i in counted))
+    with pytest.raises(adv.AdvantageError, match="`a_out` has 1 values for 7"):
+        adv.diagnostics(groups, found.advantages, outcome=outcome, a_out=[0.0])
     nothing = adv.diagnostics("a", [0.0], outcome=[None])
     assert nothing == dict.fromkeys(found_keys(), 0.0) | {"undecided_rate": 1.0, "zero_advantage_groups": 1.0}
 

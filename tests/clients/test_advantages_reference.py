@@ -139,12 +139,22 @@ def as_array(dtype: str) -> Callable[[list[Any]], Any]:
     return lambda values: np.array(values, dtype)
 
 
-def as_tensor(values: list[Any]) -> Any:
-    torch = pytest.importorskip("torch")
-    return torch.tensor([float("nan") if v is None else v for v in values], dtype=torch.float64)
+def as_tensor(dtype: str) -> Callable[[list[Any]], Any]:
+    def tensor(values: list[Any]) -> Any:
+        torch = pytest.importorskip("torch")
+        numbers = [float("nan") if v is None else v for v in values]
+        return torch.tensor(numbers, dtype=getattr(torch, dtype))
+
+    return tensor
 
 
-FORMS = {"list": as_list, "float64": as_array("f8"), "float32": as_array("f4"), "tensor": as_tensor}
+FORMS = {
+    "list": as_list,
+    "float64": as_array("f8"),
+    "float32": as_array("f4"),
+    "float64 tensor": as_tensor("float64"),
+    "float32 tensor": as_tensor("float32"),
+}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -153,7 +163,7 @@ def test_agrees_with_reference(method: str, form: str) -> None:
     rng = random.Random(f"{method} {form}")
     for _ in range(150):
         batch = [random_group(rng, judge_all=method == "gdpo") for _ in range(rng.randint(1, 5))]
-        if form == "float32":
+        if form.startswith("float32"):
             for r in (r for group in batch for r in group if r["quality"] is not None):
                 r["quality"] = float(np.float32(r["quality"]))
         parameters = random_parameters(rng, method)

@@ -13,7 +13,7 @@ import pytest
 from engines.material import CRITERIA, questions
 from engines.vllm_server import Messages, Vllm
 from rubricate_service.judge import Completion, Question
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 from rubricate_service.judge.template import default_template
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
@@ -75,7 +75,7 @@ def long_questions() -> list[Question]:
 
 async def ask_all(url: str, prompts: Sequence[Messages]) -> tuple[list[Completion], float]:
     """All answers, and the seconds that they took."""
-    engine = HttpEngine(url)
+    engine = HttpModel(url)
     deadline = asyncio.get_running_loop().time() + 280
     await engine.identify(deadline)
     slots = asyncio.Semaphore(CONCURRENCY)

@@ -17,8 +17,10 @@ from rubricate_service.app import create_app
 from rubricate_service.cache import Cache
 from rubricate_service.judge import Judge, JudgeFailure, Question, Usage
 from rubricate_service.judge.build import build_judge
-from rubricate_service.judge.http import Address, HttpEngine
+from rubricate_service.judge.connection import Address
+from rubricate_service.judge.http import HttpModel
 from rubricate_service.judge.members import Listed
+from rubricate_service.judge.pace import SHORTEST_S
 from rubricate_service.judge.replicas import Replicas
 from rubricate_service.settings import Settings
 
@@ -57,9 +59,11 @@ async def ask(judge: Judge, response: str, criterion: int, usage: Usage, seconds
     return "scored"
 
 
-async def ask_all(judge: Judge, responses: range, usage: Usage | None = None) -> Counter[str]:
+async def ask_all(
+    judge: Judge, responses: range, usage: Usage | None = None, seconds: float = 30.0
+) -> Counter[str]:
     shared = usage or Usage()
-    asked = [ask(judge, f"Response {r}.", c, shared) for r in responses for c in range(CRITERIA)]
+    asked = [ask(judge, f"Response {r}.", c, shared, seconds) for r in responses for c in range(CRITERIA)]
     return Counter(await asyncio.gather(*asked))
 
 
@@ -97,8 +101,9 @@ def test_load_is_spread_evenly_and_a_response_stays_together(fakes: list[FakeJud
         Fault.reset(),
         Fault.garbage("html"),
         Fault.wrong_model("impostor"),
+        Fault.slow(30.0),
     ],
-    ids=lambda fault: fault.name,
+    ids=lambda fault: f"F11-{fault.name}",
 )
 def test_one_bad_replica_of_three(fakes: list[FakeJudge], fault: Fault, tmp_path: Path) -> None:
     fakes[1].fail_when(fault, lambda call: True)
@@ -114,19 +119,51 @@ def test_one_bad_replica_of_three(fakes: list[FakeJudge], fault: Fault, tmp_path
     run(test)
 
 
-def test_one_hanging_replica_of_three(fakes: list[FakeJudge], tmp_path: Path) -> None:
+@pytest.mark.parametrize("responses", [8, 100])
+def test_f11_a_hanging_replica_of_three_is_noticed_within_seconds(
+    fakes: list[FakeJudge], responses: int, tmp_path: Path
+) -> None:
     fakes[1].fail_when(Fault.hang(), lambda call: True)
 
     async def test() -> None:
         judge = judge_of(fakes, tmp_path)
-        kinds = await ask_all(judge, range(100))
-        assert kinds["scored"] >= 0.99 * 400, kinds
+        usage, began = Usage(), asyncio.get_running_loop().time()
+        kinds = await ask_all(judge, range(responses), usage, seconds=10.0)
+        took = asyncio.get_running_loop().time() - began
+        questions = responses * CRITERIA
+        assert kinds["scored"] >= 0.99 * questions, kinds
+        assert took < SHORTEST_S + 2.0  # half of the deadline, 5 s, is what nobody's pace is known for
+        assert usage.calls <= questions + 16  # what was with it when it hung
+        states = {r["replica"]: r["state"] for r in (await judge.status())["replicas"]}
+        assert states[fakes[1].url] == "ejected"
+        # known now, it costs nothing more
+        began = asyncio.get_running_loop().time()
+        assert set(await ask_all(judge, range(1000, 1000 + responses), seconds=10.0)) == {"scored"}
+        assert asyncio.get_running_loop().time() - began < SHORTEST_S
         await judge.close()
 
     run(test)
 
 
-def test_a_replica_that_dies_under_load_and_comes_back(fakes: list[FakeJudge], tmp_path: Path) -> None:
+def test_f11_slow_replicas_are_waited_for(
+    fakes: list[FakeJudge], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rubricate_service.judge.pace.SHORTEST_S", 0.2)
+    for fake in fakes:
+        fake.latency_s = 1.0
+
+    async def test() -> None:
+        judge = judge_of(fakes, tmp_path)
+        usage = Usage()
+        assert await ask_all(judge, range(12), usage, seconds=30.0) == {"scored": 48}
+        assert usage.calls == 48
+        assert {r["state"] for r in (await judge.status())["replicas"]} == {"ok"}
+        await judge.close()
+
+    run(test)
+
+
+def test_f10_a_replica_that_dies_under_load_and_comes_back(fakes: list[FakeJudge], tmp_path: Path) -> None:
     async def test() -> None:
         judge = judge_of(fakes, tmp_path)
         asked = asyncio.create_task(ask_all(judge, range(300)))
@@ -148,17 +185,52 @@ def test_a_replica_that_dies_under_load_and_comes_back(fakes: list[FakeJudge], t
     run(test)
 
 
-def test_when_all_fail_a_fifth_is_asked_again(fakes: list[FakeJudge], tmp_path: Path) -> None:
+def test_f7_while_replicas_are_replaced_each_question_is_asked_once(
+    fakes: list[FakeJudge], tmp_path: Path
+) -> None:
+    async def test() -> None:
+        judge = judge_of(fakes, tmp_path)
+        assert await ask_all(judge, range(100)) == {"scored": 400}
+        for number, fake in enumerate(fakes, 1):  # one after the other is replaced by a newer one
+            fake.fingerprint = "fp-newer"
+            start, usage = 1000 * number, Usage()
+            assert await ask_all(judge, range(start, start + 50), usage) == {"scored": 200}
+            for _ in range(2):
+                assert await ask_all(judge, range(start, start + 50), usage) == {"scored": 200}
+            assert (usage.calls, usage.cached) == (200, 400)
+        # nobody serves the old version any more
+        usage = Usage()
+        assert await ask_all(judge, range(4000, 4100), usage) == {"scored": 400}
+        assert await ask_all(judge, range(100), usage) == {"scored": 400}
+        assert (usage.calls, usage.cached) == (800, 0)
+        await judge.close()
+
+    run(test)
+
+
+def test_f12_when_all_fail_for_ten_seconds_less_than_a_fifth_is_asked_again(
+    fakes: list[FakeJudge], tmp_path: Path
+) -> None:
     for fake in fakes:
         fake.fail_when(Fault.status(500), lambda call: True)
 
     async def test() -> None:
         judge = judge_of(fakes, tmp_path)
-        usage = Usage()
-        began = asyncio.get_running_loop().time()
-        assert await ask_all(judge, range(200), usage) == {"unreachable": 800}
-        took = asyncio.get_running_loop().time() - began
-        assert usage.calls == sum(len(fake.calls) for fake in fakes) <= 1.2 * 800 + 10 + took
+        usage, kinds, offered = Usage(), Counter[str](), 0
+        loop = asyncio.get_running_loop()
+        until = loop.time() + 10.0
+        while loop.time() < until:
+            kinds += await ask_all(judge, range(offered, offered + 10), usage)
+            offered += 10
+        assert set(kinds) == {"unreachable"}
+        assert offered > 100
+        assert usage.calls == sum(len(fake.calls) for fake in fakes)
+        assert usage.calls <= 1.2 * offered * CRITERIA
+        for fake in fakes:
+            fake.heal()
+        async with asyncio.timeout(30):  # those that were left out come back by themselves
+            while (await ask_all(judge, range(offered, offered + 10)))["scored"] < 10 * CRITERIA:
+                offered += 10
         await judge.close()
 
     run(test)
@@ -176,7 +248,7 @@ def test_scaling_from_one_to_two_to_one_under_load_loses_nothing(fakes: list[Fak
         return list(addresses)
 
     async def test() -> None:
-        members = Listed(["dns+http://judge.test:8000"], lambda url, at: HttpEngine(url, address=at), resolve)
+        members = Listed(["dns+http://judge.test:8000"], lambda url, at: HttpModel(url, address=at), resolve)
         members.every_s = 0.05
         addresses.append(address(one))
         judge = Judge(Replicas(members, 32), Cache(None), secret=b"test")
@@ -201,7 +273,7 @@ def test_scaling_from_one_to_two_to_one_under_load_loses_nothing(fakes: list[Fak
     run(test)
 
 
-def test_a_client_that_leaves_takes_what_waits_with_it(fakes: list[FakeJudge], tmp_path: Path) -> None:
+def test_f17_a_client_that_leaves_takes_what_waits_with_it(fakes: list[FakeJudge], tmp_path: Path) -> None:
     for fake in fakes:
         fake.latency_s = 30.0
 

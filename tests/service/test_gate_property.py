@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from rubricate_clients.wire import ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.cache import Cache
-from rubricate_service.judge.engine import Completion, Identity
 from rubricate_service.judge.judge import Judge
 from rubricate_service.judge.members import Fixed
 from rubricate_service.judge.reading import JudgeFailure
 from rubricate_service.judge.replicas import Replicas
+from rubricate_service.judge.served import PLAINLY, Completion, Identity, Manner
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool, Findings
 from rubricate_service.worker import CheckFault, Chunk, Finding, Outcome
@@ -61,11 +61,7 @@ class HashEngine:
         return Identity("hash", "1")
 
     async def complete(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        deadline: float,
-        prefix: bytes = b"",
-        ids: Sequence[str] = (),
+        self, messages: Sequence[Mapping[str, str]], deadline: float, manner: Manner = PLAINLY
     ) -> Completion:
         text = messages[-1]["content"]
         self.calls[text] += 1

@@ -58,6 +58,20 @@ def groups_of(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], list[tup
     return groups, places
 
 
+def consecutive(rows: int, num_generations: int) -> list[int]:
+    """Group number of each row, where the responses to a prompt are `num_generations` rows in a row.
+
+    Raises:
+        InvalidRequest: The rows are not whole groups.
+    """
+    if rows % num_generations:
+        raise InvalidRequest(
+            f"{rows} rows are no whole groups of {num_generations}: a process holds part of a group. Make "
+            "the rows that one process generates a multiple of the number of generations"
+        )
+    return [row // num_generations for row in range(rows)]
+
+
 def _group(sample: Sample, row: int) -> dict[str, Any]:
     group = {
         "prompt": prompt_of(sample.prompt, f"row {row}: the prompt"),
@@ -67,6 +81,19 @@ def _group(sample: Sample, row: int) -> dict[str, Any]:
     if sample.reference is not None:
         group["reference"] = sample.reference
     return group
+
+
+def rubrics_column(column: Sequence[Any] | None) -> Sequence[Any]:
+    """The data set's column of rubrics, where it has one.
+
+    Raises:
+        InvalidRequest: It has none.
+    """
+    if column is None:
+        raise InvalidRequest(
+            "the data set has no column `rubrics`: give each prompt the list of its rubrics, or JSON of it"
+        )
+    return column
 
 
 def rubrics_of(column: Any, where: str) -> list[dict[str, Any]]:

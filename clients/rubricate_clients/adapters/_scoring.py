@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rubricate_clients.adapters._background import submit
+from rubricate_clients.adapters._background import close_with, submit
 from rubricate_clients.adapters._rows import Sample, groups_of
 from rubricate_clients.adapters._settings import AdapterSettings
 from rubricate_clients.client import AsyncRewardClient
@@ -19,7 +20,7 @@ from rubricate_clients.errors import (
     RewardServiceError,
     ServiceUnavailable,
 )
-from rubricate_clients.wire import Options, ScoreAnswer, ScoredResponse
+from rubricate_clients.wire import FailureKind, Options, ScoreAnswer, ScoredResponse
 
 log = logging.getLogger("rubricate.adapters")
 
@@ -42,7 +43,8 @@ class Score:
         a_proc: RDAN's quality channel, likewise.
         advantage: RDAN's advantage, likewise; 0.0 for samples that are not valid.
         rubrics: Score of each rubric by its id.
-        why: The first failure among its rubrics, for logs; empty without one.
+        failed: The kind of each failed verdict among its rubrics.
+        why: The first of those failures in words, or why nothing was scored; empty without one.
     """
 
     outcome: float | None = None
@@ -54,6 +56,7 @@ class Score:
     a_proc: float | None = None
     advantage: float | None = None
     rubrics: dict[str, float | None] = field(default_factory=dict)
+    failed: tuple[FailureKind, ...] = ()
     why: str = ""
 
     @classmethod
@@ -70,6 +73,7 @@ class Score:
             a_proc=response.a_proc,
             advantage=response.advantage,
             rubrics={v.id: v.score for v in response.rubrics},
+            failed=tuple(error.kind for error in errors),
             why=f"{errors[0].kind}: {errors[0].message}" if errors else "",
         )
 
@@ -97,6 +101,7 @@ class Scoring:
         self.settings = settings
         token = settings.token.get_secret_value() if settings.token else None
         self._client = AsyncRewardClient(settings.url, token, settings.timeout_s)
+        close_with(self, self._client)
         self._flying: dict[bytes, asyncio.Task[ScoreAnswer]] = {}
         self._latest: tuple[bytes, asyncio.Task[ScoreAnswer]] | None = None
 
@@ -146,11 +151,9 @@ class Scoring:
         self, groups: list[dict[str, Any]], options: Options, step: int | str | None
     ) -> ScoreAnswer:
         """The answer to these groups; whoever asks for the same while or after it is fetched shares it."""
-        key = hashlib.sha256(
-            json.dumps([groups, options.model_dump()], sort_keys=True, default=repr).encode(
-                errors="surrogatepass"
-            )
-        ).digest()
+        # the process is part of it: what was in flight when a child was forked never lands there
+        asked = json.dumps([os.getpid(), groups, options.model_dump()], sort_keys=True, default=repr)
+        key = hashlib.sha256(asked.encode(errors="surrogatepass")).digest()
         task = self._flying.get(key) or self._answered(key)
         if task is None:
             call = self._client.score(groups, options, run=self.settings.run, step=step)
@@ -163,7 +166,9 @@ class Scoring:
 
     def _landed(self, key: bytes, task: asyncio.Task[ScoreAnswer]) -> None:
         del self._flying[key]
-        if not task.cancelled() and task.exception() is None:  # what failed is asked anew
+        if task.cancelled() or task.exception() is not None:
+            return  # what failed is asked anew, as is an answer in which nothing was decided
+        if any(response.valid for group in task.result().groups for response in group.responses):
             self._latest = key, task
 
     def _masked(self, count: int, why: str, cause: Exception | None) -> list[Score]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from rubricate_clients.faults import details_of
 from rubricate_clients.wire import AdvantageSpec, Judging, Options
 
 ENVIRONMENT = "RUBRICATE_"
+
+
+def _listed(value: Any) -> Any:
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
 
 class AdapterSettings(BaseModel):
@@ -31,6 +35,10 @@ class AdapterSettings(BaseModel):
             `raise` stops the trainer's step with an error, `mask` leaves the whole batch out. A single
             response that could not be decided beside others is always masked.
         run: Name of the training run, for the service's logs.
+        num_generations: Responses per prompt, for hooks that are given rows without a group's key; those
+            that can ask their trainer need it not.
+        log_rubrics: Ids of the rubrics whose means are logged each on its own, as a list or separated by
+            commas. The same ones at every step, so that each is a curve.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -45,6 +53,8 @@ class AdapterSettings(BaseModel):
     thinking: Literal["strip", "keep"] = "strip"
     unscored: Literal["raise", "mask"] = "raise"
     run: str | None = None
+    num_generations: Annotated[int, Field(ge=1)] | None = None
+    log_rubrics: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
 
     @classmethod
     def read(cls, **given: Any) -> Self:

@@ -17,12 +17,14 @@ from .compute import METHODS, compute
 from .diagnostics import diagnostics
 from .errors import AdvantageError, NeedsAllScores
 from .result import Advantages
-from .rewards import dr_grpo, grpo, ngrpo, rloo
+from .rewards import NGRPO_CLIP, dr_grpo, grpo, ngrpo, rloo
 from .statistics import EPS
+from .tokens import token_advantages
 
 __all__ = [
     "EPS",
     "METHODS",
+    "NGRPO_CLIP",
     "AdvantageError",
     "Advantages",
     "NeedsAllScores",
@@ -35,4 +37,5 @@ __all__ = [
     "rdan",
     "rdan_ngrpo",
     "rloo",
+    "token_advantages",
 ]

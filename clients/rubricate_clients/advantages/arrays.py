@@ -24,8 +24,8 @@ LIMIT = 1e30
 """Largest size of a number that is taken: its square stays finite, and so do all advantages."""
 
 
-def _is_tensor(values: Values) -> bool:
-    # Whoever holds a tensor has imported torch.
+def is_tensor(values: Values) -> bool:
+    """Whether it is a torch tensor; whoever holds one has imported torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(values, torch.Tensor)
 
@@ -40,7 +40,7 @@ def floats(values: Values, name: str) -> Floats:
     Raises:
         AdvantageError: not flat, not numbers, infinite, larger than `LIMIT`, or NaN in a sequence.
     """
-    if _is_tensor(values):
+    if is_tensor(values):
         array = values.detach().cpu().double().numpy()
     elif isinstance(values, np.ndarray) and values.dtype != object:
         array = values
@@ -104,7 +104,7 @@ def like(form: Values, values: Floats) -> Values:
     Raises:
         AdvantageError: a value is too large for a half-precision dtype.
     """
-    if _is_tensor(form):
+    if is_tensor(form):
         torch = sys.modules["torch"]
         dtype = form.dtype if form.dtype.is_floating_point else torch.get_default_dtype()
         _check_fit(values, float(torch.finfo(dtype).max), dtype)

@@ -9,6 +9,13 @@ from .batch import Batch, gated_reward, need, read
 from .result import Advantages, answer
 from .statistics import negative_enhanced, spread, z_scores
 
+NGRPO_CLIP = (0.16, 0.24)
+"""NGRPO's epsilons: the ratio is clipped to [1 - 0.16, 1 + 0.24] (arXiv 2509.18851).
+
+For the trainer's settings, since the loss is the trainer's: `clip_ratio_low` and `clip_ratio_high` in verl,
+`epsilon` and `epsilon_high` in TRL. The lower one holds back the many negative advantages that NGRPO makes.
+"""
+
 
 def grpo(
     groups: Values,
@@ -97,6 +104,8 @@ def ngrpo(
 
     A = (reward - mean) / (std + EPS), without a guard. All at r_max: exactly 0. All wrong: negative, so
     that the group teaches. A group of one gets no virtual member: A = reward / (1 + EPS).
+
+    The other half of NGRPO is in the trainer's loss, which clips the ratio at `NGRPO_CLIP`.
 
     Source: NGRPO (arXiv 2509.18851), as its authors' code has it.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cachetools import TTLCache
 
@@ -16,6 +16,8 @@ from rubricate_service.cache.seal import seal, unseal
 from rubricate_service.cache.store import Store, StoreDown, StoreError
 
 log = logging.getLogger("rubricate.cache")
+
+T = TypeVar("T")
 
 _RECENT_S = 3600.0  # after which this process too hears of a purge, and of what others have refreshed
 _NO_KEY = bytes(32)  # asked for to see whether the store works
@@ -68,23 +70,26 @@ class Cache:
             self._wake()
 
     @asynccontextmanager
-    async def turn(self, key: bytes, until: float) -> AsyncIterator[bytes | None]:
-        """The value under a key, or None when it is the caller's turn to make it and put it.
+    async def turn(
+        self, key: bytes, look: Callable[[], Awaitable[T | None]], until: float
+    ) -> AsyncIterator[T | None]:
+        """What ``look`` finds, or None when it is the caller's turn to make it and put it.
 
         Where another process that shares the store is making it, that is waited for. One that dies is
         noticed within ``LEASE_S``, and nothing is waited for longer than ``until``: at worst a value is
         made twice.
 
         Args:
-            key: Of the value.
+            key: What all who want the same take turns by; the value may lie elsewhere.
+            look: Looks for the value in this cache.
             until: When to go ahead whoever else does, by the event loop's clock.
         """
-        value = (await self.get_many([key])).get(key)
+        value = await look()
         if value is not None or self._leases is None:
             yield value
             return
         try:
-            yield await self._take_turn(self._leases, key, until)
+            yield await self._take_turn(self._leases, key, look, until)
         finally:
             self._ended.append(key)
             self._wake()
@@ -115,13 +120,15 @@ class Cache:
         if self._store is not None:
             await self._store.close()
 
-    async def _take_turn(self, leases: Leases, key: bytes, until: float) -> bytes | None:
+    async def _take_turn(
+        self, leases: Leases, key: bytes, look: Callable[[], Awaitable[T | None]], until: float
+    ) -> T | None:
         loop, pause = asyncio.get_running_loop(), _FIRST_LOOK_S
         while True:
             # claimed before it is looked for: whoever had the turn wrote the value before giving it up
             is_ours = await leases.claim(key)
-            if found := await self.get_many([key]):
-                return found[key]
+            if (value := await look()) is not None:
+                return value
             if is_ours or loop.time() + pause >= until:
                 return None
             await asyncio.sleep(pause)

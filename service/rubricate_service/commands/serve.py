@@ -17,7 +17,9 @@ from rubricate_service.commands.common import (
     JudgeFlag,
     JudgeModel,
     settings_of,
+    stop,
 )
+from rubricate_service.http.exposure import allow_many_connections, refusal_to_serve
 
 
 def serve(
@@ -28,6 +30,9 @@ def serve(
     judge: JudgeFlag = None,
     judge_model: JudgeModel = None,
     cache: CacheFlag = None,
+    no_auth: Annotated[
+        bool | None, typer.Option("--no-auth", help="serve other machines though there are no tokens")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Serve the reward service over HTTP."""
@@ -40,7 +45,11 @@ def serve(
         judge=judge,
         judge_model=judge_model,
         cache=cache,
+        no_auth=no_auth,
     )
+    if (why := refusal_to_serve(settings)) is not None:
+        stop(why)
+    allow_many_connections()
     log_config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
     log_config["loggers"]["rubricate"] = {"handlers": ["default"], "level": "INFO"}
     uvicorn.run(
@@ -51,6 +60,9 @@ def serve(
         workers=settings.workers,
         log_config=log_config,
         access_log=False,  # a trainer's requests would drown everything else
+        http="rubricate_service.http.protocol:GuardedProtocol",
+        ws="none",
+        backlog=4096,
     )
 
 

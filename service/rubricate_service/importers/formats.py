@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rubricate_clients.wire import Rubric
-from rubricate_service.importers.group import Conversation, read_prompt
+from rubricate_service.importers.group import Conversation, Item, read_prompt
 from rubricate_service.importers.hir import hir, is_hir
 from rubricate_service.importers.instructions import (
     grading_mode,
@@ -26,7 +25,13 @@ from rubricate_service.importers.muldimif import is_muldimif, muldimif
 from rubricate_service.importers.native import is_native, native, native_prompt
 from rubricate_service.importers.node import Node, RowFault
 from rubricate_service.importers.points import healthbench, is_healthbench, is_rubrichub, rubrichub
-from rubricate_service.importers.questions import are_questions, questions, questions_prompt
+from rubricate_service.importers.questions import (
+    are_questions,
+    cfbench,
+    is_cfbench,
+    questions,
+    questions_prompt,
+)
 from rubricate_service.importers.rules import autoif, is_autoif, is_verinstruct, verinstruct
 from rubricate_service.importers.weights import (
     is_open_instruct,
@@ -52,7 +57,7 @@ class Format:
     name: str
     summary: str
     matches: Callable[[Node], bool]
-    rubrics: Callable[[Node], list[Rubric]]
+    rubrics: Callable[[Node], Sequence[Item]]
     options: Callable[[Node], dict[str, Any]]
     prompt: Callable[[Node], Conversation] = read_prompt
 
@@ -88,6 +93,7 @@ _TABLE = (
     Format("rubrichub", "RubricHub: points, rules by tags", is_rubrichub, rubrichub, _POINTS),
     Format("healthbench", "HealthBench: criteria with points", is_healthbench, healthbench, _POINTS),
     Format("rar", "RaR: criteria by category", is_rar, rar, _WEIGHTED),
+    Format("cfbench", "CFBench: criteria of primary and secondary needs", is_cfbench, cfbench, _WEIGHTED),
     Format("questions", "InFoBench, MultiChallenge, inverse IF: questions", are_questions, questions,
            _WEIGHTED, questions_prompt),
 )  # fmt: skip

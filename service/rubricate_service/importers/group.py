@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,9 +13,20 @@ from rubricate_service.importers.node import Node, RowFault
 
 _IDS = ("id", "key", "prompt_id", "uuid")
 _PROMPTS = ("prompt", "messages", "conversations", "question", "instruction", "query", "context")
-_REFERENCES = ("reference", "reference_answer", "reference_response")
+_REFERENCES = ("reference", "reference_answer", "reference_response", "gold")
 
 _QUESTION = "The answer to this question about the response is yes: {}"
+
+
+class LeftOut(NamedTuple):
+    """An item of a row that becomes no rubric, since it would move no score: where it is, and why."""
+
+    path: str
+    message: str
+
+
+Item = Rubric | LeftOut
+"""What an item of a row becomes."""
 
 
 class ImportedGroup(BaseModel):
@@ -108,12 +119,18 @@ def make_rubric(at: Node, **fields: Any) -> Rubric:
         raise RowFault.of(at.path, error) from None
 
 
-def make_group(id: str, row: Node, asked: Conversation, rubrics: Sequence[Rubric]) -> ImportedGroup:
-    """The group of a row; a rubric whose id is taken gets `#2`, `#3`, … after it.
+def weightless(at: Node, amount: str) -> LeftOut:
+    """An item that weighs nothing, as its amount (`points`, `weight`) is 0."""
+    return LeftOut(at.path, f"has {amount} 0, which moves no sum: it is left out")
+
+
+def make_group(id: str, row: Node, asked: Conversation, items: Sequence[Item]) -> ImportedGroup:
+    """The group of a row without what is left out; a rubric whose id is taken gets `#2`, `#3`, … after it.
 
     Raises:
         RowFault: There are no rubrics, or the wire does not take what the row holds.
     """
+    rubrics = [item for item in items if not isinstance(item, LeftOut)]
     if not rubrics:
         raise row.fault("has no rubrics that count")
     names = unique([rubric.id or str(i + 1) for i, rubric in enumerate(rubrics)])

@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from rubricate_service.importers.formats import FORMATS, detect
-from rubricate_service.importers.group import ImportedGroup, make_group, row_id
+from rubricate_service.importers.group import ImportedGroup, LeftOut, make_group, row_id
 from rubricate_service.importers.node import Node, RowFault
 
 AUTO = "auto"
 
 
 class ImportFault(BaseModel):
-    """Why row number `row` (from 0) was not imported: a path within it, and a sentence for people."""
+    """Why row number `row` (from 0), or a part of it, was not imported: a path, and a sentence for people."""
 
     row: int
     path: str
@@ -38,6 +38,10 @@ class Importer:
     Args:
         format: A name of `FORMATS`, or `auto` to look at each row.
 
+    Attributes:
+        errors: Why rows were not imported.
+        notes: What was left out of rows that were.
+
     Raises:
         KeyError: There is no such format.
     """
@@ -47,6 +51,7 @@ class Importer:
         self._ids: set[str] = set()
         self._hints: dict[str, Hint] = {}
         self.errors: list[ImportFault] = []
+        self.notes: list[ImportFault] = []
 
     @property
     def hints(self) -> list[Hint]:
@@ -59,13 +64,18 @@ class Importer:
         try:
             format = self._format or detect(node)
             options = format.options(node)
-            rubrics = format.rubrics(node)
+            items = format.rubrics(node)
             id = self._free(row_id(node) or str(number), number)
-            group = make_group(id, node, format.prompt(node), rubrics)
+            group = make_group(id, node, format.prompt(node), items)
         except RowFault as fault:
             self.refuse(number, fault.message, fault.path)
             return None
         self._ids.add(id)
+        self.notes += [
+            ImportFault(row=number, path=item.path, message=item.message)
+            for item in items
+            if isinstance(item, LeftOut)
+        ]
         hint = Hint(format=format.name, options=options, rows=0)
         self._hints.setdefault(hint.model_dump_json(), hint).rows += 1
         return group

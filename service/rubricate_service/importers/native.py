@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from rubricate_clients.wire import Group, Rubric
-from rubricate_service.importers.group import Conversation, make_rubric, read_messages
+from rubricate_service.importers.group import (
+    Conversation,
+    Item,
+    make_rubric,
+    read_messages,
+    weightless,
+)
 from rubricate_service.importers.node import Node
 
 
-def native(row: Node) -> list[Rubric]:
-    """The row's rubrics as they are."""
-    return [make_rubric(item, **item.kwargs()) for item in row.need("rubrics").items()]
+def native(row: Node) -> list[Item]:
+    """The row's rubrics as they are, without soft ones of 0 points."""
+    return [_rubric(item) for item in row.need("rubrics").items()]
+
+
+def _rubric(item: Node) -> Item:
+    fields = item.kwargs()
+    points = item.get("points")
+    if points is not None and points.value == 0 and points.value is not False:
+        if fields.get("hard", "check" in fields):
+            raise points.fault("must not be 0 in a hard rubric, which decides the outcome: take `points` out")
+        return weightless(item, "points")
+    return make_rubric(item, **fields)
 
 
 def native_prompt(row: Node) -> Conversation:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rubricate_clients.wire import Rubric
-from rubricate_service.importers.group import make_rubric
+from rubricate_service.importers.group import Item, make_rubric, weightless
 from rubricate_service.importers.node import Node
 
 
@@ -40,9 +39,9 @@ def _hub_items(row: Node) -> list[Node]:
     return holder.need("rubrics", "Rubric").items()
 
 
-def rubrichub(row: Node) -> list[Rubric]:
+def rubrichub(row: Node) -> list[Item]:
     """A check where the tags say `verifier: rule`, else a criterion."""
-    rubrics = []
+    rubrics: list[Item] = []
     for item in _hub_items(row):
         points = item.need("points").number()
         tags = _tags(item)
@@ -51,9 +50,14 @@ def rubrichub(row: Node) -> list[Rubric]:
         if verifier is not None and verifier.value == "rule" and check is None:
             raise tags.fault("says `verifier: rule` and names no `function`")
         what = {"criterion": item.need("criterion").text()} if check is None else check
-        if points:
-            rubrics.append(make_rubric(item, points=points, weight=abs(points), **what))
+        rubrics.append(_pointed(item, points, what))
     return rubrics
+
+
+def _pointed(item: Node, points: float, what: dict[str, Any]) -> Item:
+    if not points:
+        return weightless(item, "points")
+    return make_rubric(item, points=points, weight=abs(points), **what)
 
 
 def is_rubrichub(row: Node) -> bool:
@@ -65,14 +69,13 @@ def is_rubrichub(row: Node) -> bool:
     )
 
 
-def healthbench(row: Node) -> list[Rubric]:
+def healthbench(row: Node) -> list[Item]:
     """A criterion for each rubric; negative points describe what must not be there."""
-    rubrics = []
+    rubrics: list[Item] = []
     for item in row.need("rubrics").items():
         points = item.need("points").number()
         criterion = item.need("criterion").text()
-        if points:
-            rubrics.append(make_rubric(item, criterion=criterion, points=points, weight=abs(points)))
+        rubrics.append(_pointed(item, points, {"criterion": criterion}))
     return rubrics
 
 

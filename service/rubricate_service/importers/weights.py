@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import difflib
 
-from rubricate_clients.wire import Rubric
-from rubricate_service.importers.group import Conversation, conversation, make_rubric, read_prompt
+from rubricate_service.importers.group import (
+    Conversation,
+    Item,
+    conversation,
+    make_rubric,
+    read_prompt,
+    weightless,
+)
 from rubricate_service.importers.node import Node
 
 _CATEGORIES = {"essential": 1.0, "important": 0.7, "optional": 0.3, "pitfall": 0.9}
 """Weights of the explicit aggregation of Rubrics as Rewards (arXiv 2507.17746)."""
 
 
-def rar(row: Node) -> list[Rubric]:
+def rar(row: Node) -> list[Item]:
     """A criterion for each item, weighted by the category that its description begins with.
 
     The data's own weights are not used, as in the paper. Pitfalls say what to avoid (`Does not …`), so
     they hold when they are true: they are not negative, whatever sign their weight has.
     """
-    rubrics = []
+    rubrics: list[Item] = []
     for item in row.need("rubric").items():
         description = item.need("description")
         prefix, colon, criterion = description.text().partition(":")
@@ -46,27 +52,28 @@ def is_rar(row: Node) -> bool:
     return bool(items) and all(item.has("description", "weight") for item in items)
 
 
-def open_instruct(row: Node) -> list[Rubric]:
+def open_instruct(row: Node) -> list[Item]:
     """A criterion for each rubric of `ground_truth`; a negative weight describes what must not be there.
 
     Upstream divides by the sum of the weights' sizes, so a pitfall that is absent adds 0 there and its
     weight here: the same order of responses, shifted by a constant of the row. Weight 0 is left out.
     """
-    rubrics = []
+    rubrics: list[Item] = []
     for item in _truth(row).need("rubrics").items():
         criterion = item.need("description", "rubric_item", "Ingredient").text()
         node, title = item.get("weight"), item.get("title")
         weight = 1.0 if node is None else node.number()
-        if weight:
-            rubrics.append(
-                make_rubric(
-                    item,
-                    id=None if title is None else title.name(),
-                    criterion=criterion,
-                    weight=abs(weight),
-                    negative=True if weight < 0 else None,
-                )
+        rubrics.append(
+            make_rubric(
+                item,
+                id=None if title is None else title.name(),
+                criterion=criterion,
+                weight=abs(weight),
+                negative=True if weight < 0 else None,
             )
+            if weight
+            else weightless(item, "weight")
+        )
     return rubrics
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-QUESTIONS = 5
-"""So many questions are worth one retry: 20 %."""
+QUESTIONS = 6
+"""So many questions are worth one retry: what is retried, the floor included, stays below a fifth."""
 
 FLOOR = 10
 """Retries that are there at the start, and come back at one a second when few questions are asked."""
@@ -27,7 +27,7 @@ class RetryBudget:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
-        self._left = float(FLOOR * QUESTIONS)  # in questions, so that five of them are one retry exactly
+        self._left = float(FLOOR * QUESTIONS)  # in questions, so that six of them are one retry exactly
         self._filled_at: float | None = None
 
     def deposit(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rubricate_service.cache.build import build_cache
-from rubricate_service.judge.embedded import EmbeddedEngine
-from rubricate_service.judge.http import Address, HttpEngine
+from rubricate_service.judge.connection import Address
+from rubricate_service.judge.embedded import EmbeddedModel
+from rubricate_service.judge.http import HttpModel
 from rubricate_service.judge.judge import Judge
 from rubricate_service.judge.members import Fixed, Listed
 from rubricate_service.judge.replicas import Replicas
@@ -33,16 +34,17 @@ def build_judge(settings: Settings) -> Judge | None:
         template=_template(chosen.template) if chosen.template else None,
         mode=chosen.mode,
         prices=chosen.prices,
+        is_shared=settings.cache_shared,
     )
 
 
 def _replicas(chosen: JudgeSettings) -> Replicas:
     if chosen.url == EMBEDDED:
-        return Replicas(Fixed({EMBEDDED: EmbeddedEngine()}), chosen.concurrency)
+        return Replicas(Fixed({EMBEDDED: EmbeddedModel()}), chosen.concurrency)
     key = chosen.api_key.get_secret_value() if chosen.api_key else None
 
-    def engine(url: str, address: Address | None) -> HttpEngine:
-        return HttpEngine(url, chosen.model, key, address, by_schema=chosen.mode == "one_call")
+    def engine(url: str, address: Address | None) -> HttpModel:
+        return HttpModel(url, chosen.model, key, address, by_schema=chosen.mode == "one_call")
 
     return Replicas(Listed(chosen.urls, engine), chosen.concurrency)
 

@@ -11,8 +11,8 @@ import orjson
 from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
 
-from rubricate_service.judge.engine import LABELS, SAMPLING, Completion, Token
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.served import LABELS, SAMPLING, Completion, Token
 
 _MAX_TOKENS = 32  # a constrained answer stops after one; others may wrap the label in a JSON object
 _TOP_LOGPROBS = 20  # the most that endpoints give: room for " 1" beside "1", and for what is no label
@@ -69,7 +69,7 @@ class _Answer(BaseModel):
 
 
 def request_body(
-    model: str, messages: Sequence[Mapping[str, str]], *, by_schema: bool = False
+    model: str, messages: Sequence[Mapping[str, str]], *, by_schema: bool = False, room: int = 1
 ) -> dict[str, Any]:
     """Body of a call that answers one of the labels, with the probabilities of its rivals.
 
@@ -79,6 +79,7 @@ def request_body(
         model: Name of the model.
         messages: The conversation.
         by_schema: Whether the answer is constrained by OpenAI's ``response_format``, to ``{"score": "1"}``.
+        room: How many times the usual number of tokens the answer may have.
     """
     constraint: dict[str, Any] = {_STRUCTURED_OUTPUTS: {"choice": list(LABELS)}}
     if by_schema:
@@ -87,20 +88,22 @@ def request_body(
         "model": model,
         "messages": list(messages),
         **SAMPLING,
-        "max_tokens": _MAX_TOKENS,
+        "max_tokens": _MAX_TOKENS * room,
         **constraint,
         "logprobs": True,
         "top_logprobs": _TOP_LOGPROBS,
     }
 
 
-def body_for_all(model: str, messages: Sequence[Mapping[str, str]], ids: Sequence[str]) -> dict[str, Any]:
-    """Body of a call that answers a JSON object with a label under each id."""
+def body_for_all(
+    model: str, messages: Sequence[Mapping[str, str]], ids: Sequence[str], *, room: int = 1
+) -> dict[str, Any]:
+    """Body of a call that answers a JSON object with a label under each id; ``room`` as above."""
     return {
         "model": model,
         "messages": list(messages),
         **SAMPLING,
-        "max_tokens": _MAX_TOKENS + _TOKENS_OF_AN_ID * len(ids),
+        "max_tokens": (_MAX_TOKENS + _TOKENS_OF_AN_ID * len(ids)) * room,
         **_response_format(ids),
     }
 

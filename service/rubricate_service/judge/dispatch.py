@@ -10,36 +10,39 @@ from functools import partial
 
 from rubricate_service.judge.balance import choose
 from rubricate_service.judge.concurrency import Limit
-from rubricate_service.judge.engine import Engine
 from rubricate_service.judge.errand import Errand
 from rubricate_service.judge.fair import FairQueue
 from rubricate_service.judge.outlier import Outliers
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.served import ServedModel
+from rubricate_service.judge.signatures import Signatures
 
 _HOMES = 16_384  # prefixes whose replica is remembered: dozens of steps of a trainer
 
 
 @dataclass(eq=False)
 class Replica:
-    """One engine of the set, what it is doing and what waits for it.
+    """One replica of the set, what it is doing and what waits for it.
 
     Attributes:
         name: Its address, for people; holds no secret.
-        engine: The engine.
+        model: What answers.
         limit: How many calls it may have at once.
         in_flight: How many it has.
         queue: Who waits for it.
         alarm: Wakes the queue when the replica may be asked again.
         inquiry: Finds out whether the replica is there and is itself.
+        signatures: How its last answers were signed.
     """
 
     name: str
-    engine: Engine
+    model: ServedModel
     limit: Limit
     in_flight: int = 0
     queue: FairQueue[Ticket] = field(default_factory=FairQueue)
     alarm: asyncio.TimerHandle | None = None
     inquiry: asyncio.Task[None] | None = None
+    signatures: Signatures = field(default_factory=Signatures)
 
     @property
     def load(self) -> int:

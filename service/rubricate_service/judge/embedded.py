@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rubricate_service.judge.engine import LABELS, Completion, Identity
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.served import LABELS, PLAINLY, Completion, Identity, Manner
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def find_weights() -> Path:
     return files[0]
 
 
-class EmbeddedEngine:
+class EmbeddedModel:
     """SmolLM2-135M-Instruct on the CPU, one question at a time in a thread of its own.
 
     The model is loaded when it is first asked who it is (about 4 s); a caller that does not wait for that
@@ -67,13 +67,9 @@ class EmbeddedEngine:
         return Identity(MODEL, loaded.fingerprint)
 
     async def complete(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        deadline: float,
-        prefix: bytes = b"",
-        ids: Sequence[str] = (),
+        self, messages: Sequence[Mapping[str, str]], deadline: float, manner: Manner = PLAINLY
     ) -> Completion:
-        """Answer one label, whatever the ids. A question whose time ran out first is not computed."""
+        """Answer one label, whatever the manner. A question whose time ran out first is not computed."""
         loaded = await self._loaded(deadline)
         return await self._within(deadline, self._in_thread(loaded.complete, messages))
 

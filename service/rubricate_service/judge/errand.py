@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rubricate_clients.wire import FailureKind
@@ -10,6 +10,7 @@ from rubricate_service.judge.fair import Line
 from rubricate_service.judge.key import digest
 from rubricate_service.judge.question import Question
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.served import Manner
 from rubricate_service.judge.usage import Usage
 
 
@@ -18,30 +19,42 @@ class Errand:
     """One question, through all its attempts.
 
     Attributes:
-        prefix: Digest of what its prompt shares with other questions: they go to the same replica.
+        manner: How it is put; all criteria of one response share its prefix and go to the same replica.
         usage: Counters of the request that asks; it is one request's own, and stands for it in the queue.
-        tenant: Whose request it is, or None.
+        tenant: Whose request it is; "" where nobody has to say so.
         last: Name of the replica that it was sent to last; another attempt goes elsewhere if it can.
-        ids: Ids of the criteria that one call asks about; none where it asks about one.
+        was_moved: Whether it was taken from a replica that had fallen silent, which happens once.
         trouble: What it last stumbled over, for those whose time runs out meanwhile.
     """
 
-    prefix: bytes
+    manner: Manner
     usage: Usage
-    tenant: str | None = None
+    tenant: str = ""
     last: str | None = None
-    ids: tuple[str, ...] = ()
+    was_moved: bool = False
     trouble: JudgeFailure | None = None
 
     @classmethod
-    def of(cls, question: Question, usage: Usage, tenant: str | None = None) -> Errand:
-        """The errand of a question; all criteria of one response share its prefix."""
-        return cls(_prefix(question.prompt, question.response, question.reference), usage, tenant)
+    def of(cls, question: Question, usage: Usage, tenant: str = "", salt: str = "") -> Errand:
+        """The errand of a question; ``salt`` keeps the tenant's prompts apart in a prefix cache."""
+        prefix = _prefix(question.prompt, question.response, question.reference)
+        return cls(Manner(prefix, salt=salt), usage, tenant)
+
+    @property
+    def prefix(self) -> bytes:
+        """Digest of what its prompt shares with other questions."""
+        return self.manner.prefix
 
     @property
     def line(self) -> Line:
         """Where it waits."""
-        return Line(self.tenant, id(self.usage), self.prefix)
+        return Line(self.tenant, id(self.usage), self.manner.prefix)
+
+    def learn(self, failure: JudgeFailure) -> None:
+        """Take a failure into account before it is put again."""
+        self.trouble = failure
+        if failure.kind == "truncated":
+            self.manner = replace(self.manner, room=2)
 
 
 @lru_cache(256)  # the criteria of one response come one after another

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Coroutine
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from rubricate_service.cache import Cache
-from rubricate_service.judge.budget import RetryBudget
-from rubricate_service.judge.engine import Completion, Identity
+from rubricate_service.judge.asking import Asker
 from rubricate_service.judge.errand import Errand, late
 from rubricate_service.judge.flight import Flight, Grounded, SingleFlight
 from rubricate_service.judge.key import cache_key
 from rubricate_service.judge.one_call import OneCall
 from rubricate_service.judge.passport import Passport
-from rubricate_service.judge.patience import Patience
 from rubricate_service.judge.question import Question
-from rubricate_service.judge.reading import Answer, JudgeFailure, Reading, read
+from rubricate_service.judge.reading import Answer, JudgeFailure, Reading
 from rubricate_service.judge.replicas import Replicas
+from rubricate_service.judge.served import Identity
 from rubricate_service.judge.template import Template, default_template
 from rubricate_service.judge.usage import Usage
 from rubricate_service.settings import Mode, Prices
@@ -27,13 +28,13 @@ from rubricate_service.settings import Mode, Prices
 log = logging.getLogger("rubricate.judge")
 
 CacheMode = Literal["use", "refresh", "off"]
-T = TypeVar("T")
 
 _Outcome = tuple[Reading, bool] | JudgeFailure
 """A reading and whether it was cached, or why there is none; a failure is shared like an answer."""
 
 _START_S = 5.0
 _STATUS_S = 1.0
+_TIME_BYTES = 8
 
 
 class Judge:
@@ -42,11 +43,14 @@ class Judge:
     Args:
         replicas: The model behind it; the judge closes them.
         cache: Where verdicts are kept; the judge closes it.
-        secret: Key of the prompt's delimiters. A new one costs the engine's prefix cache, no verdicts.
+        secret: Key of the prompt's delimiters and of the tenants' salts. A new one costs the prefix cache of
+            the model's server, no verdicts.
         name: What the server's settings call this judge.
         template: The prompt, or None for the service's own.
         mode: ``per_rubric`` asks one question a call; ``one_call`` all that a request has about a response.
         prices: What its tokens cost, or None where that is not known.
+        is_shared: Whether tenants share verdicts and calls. Where they do not, none learns from the speed of
+            an answer what another has asked.
     """
 
     def __init__(
@@ -59,33 +63,37 @@ class Judge:
         template: Template | None = None,
         mode: Mode = "per_rubric",
         prices: Prices | None = None,
+        is_shared: bool = False,
     ):
         self.name = name
         self.cache = cache
         self._replicas = replicas
-        self._budget = RetryBudget()
         self._secret = secret
         self._template = template or default_template()
         self._one_call = OneCall(secret) if mode == "one_call" else None
-        self._template_digest = self._template.digest
-        if self._one_call:  # what its answer leaves out is asked alone
-            self._template_digest = self._one_call.template.digest + self._template.digest
         self._prices = prices
-        self._passport: Passport | None = None
-        self._issuing = asyncio.Lock()
+        self._is_shared = is_shared
+        self._asker = Asker(
+            replicas,
+            cache,
+            name=name,
+            secret=secret,
+            template=self._template,
+            one_call=self._one_call,
+            prices=prices,
+        )
         self._flights: SingleFlight[_Outcome] = SingleFlight()
-        self._is_shut_out = False
 
     async def start(self) -> None:
-        """Ask the engine who it is, for at most 5 s; one that is down is asked again when it is needed."""
+        """Ask the model who it is, for at most 5 s; one that is down is asked again when it is needed."""
         try:
             async with asyncio.timeout(_START_S):
-                await self._identified(_now() + _START_S)
+                await self._asker.identified(_now() + _START_S)
         except TimeoutError:
             log.warning("judge %r did not say within %.0f s who it is", self.name, _START_S)
         except JudgeFailure as failure:
             log.warning("judge %r does not say yet who it is: %s", self.name, failure)
-            self._report(failure)
+            self._asker.report(failure)
 
     async def ask(
         self,
@@ -94,7 +102,7 @@ class Judge:
         cache: CacheMode = "use",
         deadline: float,
         usage: Usage,
-        tenant: str | None = None,
+        tenant: str = "",
     ) -> Answer:
         """The verdict on one question.
 
@@ -106,17 +114,19 @@ class Judge:
             deadline: When to give up, by the event loop's clock (``loop.time()``, seconds).
             usage: The request's counters, to which the cost of this question is added. Requests, which they
                 stand for, take turns at the replicas.
-            tenant: Whose request it is; tenants take turns, too.
+            tenant: Whose request it is; tenants take turns, too, and share nothing unless they shall.
 
         Raises:
             JudgeFailure: There is no verdict; its kind says why.
         """
+        scope = "" if self._is_shared else tenant
         request = id(usage) if cache == "off" else None
-        flight, joined = self._flights.board(
-            (question, cache, request),
-            lambda flight: self._settle(question, cache, Errand.of(question, usage, tenant), flight),
-            deadline,
-        )
+
+        def work(flight: Flight[_Outcome]) -> Coroutine[Any, Any, _Outcome]:
+            errand = Errand.of(question, usage, tenant, self._salt(scope))
+            return self._settle(question, cache, scope, errand, flight)
+
+        flight, joined = self._flights.board((question, scope, cache, request), work, deadline)
         try:
             outcome = await flight.wait(deadline)
         except TimeoutError:
@@ -137,18 +147,15 @@ class Judge:
         return Usage(cost=None if self._prices is None else 0.0)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
-        """The prompt of a question as the engine gets it: ``role`` and ``content`` of each message.
+        """The prompt of a question as the model gets it: ``role`` and ``content`` of each message.
 
         In mode ``one_call`` it is that of the question by itself; others may have gone with it.
         """
-        if self._one_call:
-            return self._one_call.messages({"c1": question})
-        form = self._passport.current.form if self._passport else "plain"
-        return self._template.messages(question, self._secret, begun=form == "prefilled")
+        return self._one_call.messages({"c1": question}) if self._one_call else self._asker.messages(question)
 
     def provenance(self) -> dict[str, Any]:
-        """Who judges and how; ``model`` and ``fingerprint`` are None until the engine has said who it is."""
-        identity = self._passport.current if self._passport else None
+        """Who judges and how; ``model`` and ``fingerprint`` are None until the model has said who it is."""
+        identity = self._asker.passport.current if self._asker.passport else None
         return {
             "name": self.name,
             "model": identity and identity.model,
@@ -171,7 +178,7 @@ class Judge:
                 identity = await self._replicas.identify(_now() + _STATUS_S)
         except (JudgeFailure, TimeoutError) as failure:
             return {"status": "failing", "reason": str(failure) or "timeout: no answer within 1 s"}
-        first = self._passport.first if self._passport else identity
+        first = self._asker.passport.first if self._asker.passport else identity
         if identity != first:
             reason = f"identity: the judge was {first.model!r} and is {identity.model!r} or set up otherwise"
             return {"status": "failing", "reason": f"{reason}; restart the service to take it as it is"}
@@ -184,110 +191,50 @@ class Judge:
         await self.cache.close()
 
     async def _settle(
-        self, question: Question, mode: CacheMode, errand: Errand, flight: Flight[_Outcome]
+        self, question: Question, mode: CacheMode, scope: str, errand: Errand, flight: Flight[_Outcome]
     ) -> _Outcome:
         """What all who wait for this question are told."""
         flight.errand = errand
         try:
-            passport = await self._persist(flight, errand, lambda: self._identified(flight.deadline))
+            passport = await self._asker.persist(
+                flight, errand, lambda: self._asker.identified(flight.deadline)
+            )
             if mode != "use":
-                return await self._ask_replicas(passport, question, mode, errand, flight), False
-            # half of the time is kept for asking oneself when another replica does not get there
+                return await self._judged(question, mode, scope, errand, flight), False
+            # half of the time is kept for asking oneself when another process does not get there
             until = (_now() + flight.deadline) / 2
-            while True:
-                asked = passport.current
-                async with self.cache.turn(self._key(asked, question), until) as known:
-                    if known is not None:
-                        return Reading.from_bytes(known), True
-                    await passport.recall()
-                    if passport.current == asked:
-                        return await self._ask_replicas(passport, question, mode, errand, flight), False
-                # it became known meanwhile who the judge is, and the verdict may lie under that
+            # the turn's key is the same for processes that have met different replicas
+            key = self._key(passport.first, question, scope)
+            look = partial(self._known, passport, question, scope)
+            async with self.cache.turn(key, look, until) as known:
+                if known is not None:
+                    return known, True
+                return await self._judged(question, mode, scope, errand, flight), False
         except JudgeFailure as failure:
             return failure
 
-    async def _ask_replicas(
-        self,
-        passport: Passport,
-        question: Question,
-        mode: CacheMode,
-        errand: Errand,
-        flight: Flight[_Outcome],
+    async def _known(self, passport: Passport, question: Question, scope: str) -> Reading | None:
+        """The newest verdict in the cache of those whose verdicts count now."""
+        keys = [self._key(identity, question, scope) for identity in await passport.served()]
+        found = await self.cache.get_many(keys)
+        return Reading.from_bytes(max(found.values())[_TIME_BYTES:]) if found else None
+
+    async def _judged(
+        self, question: Question, mode: CacheMode, scope: str, errand: Errand, flight: Flight[_Outcome]
     ) -> Reading:
         """What the model says, kept unless the cache is off."""
-        put = partial(self._put, passport)
-        told = await self._one_call.ask(question, errand, flight, put) if self._one_call else None
-        if told is None:
-            begun = passport.current.form == "prefilled"
-            messages = self._template.messages(question, self._secret, begun=begun)
-            told = await put(messages, read, errand, flight)
-        reading, answered = told
+        reading, identity = await self._asker.told(question, errand, flight)
         if mode != "off":
-            self.cache.put_many({self._key(answered, question): reading.to_bytes()})
+            made_at = time.time_ns().to_bytes(_TIME_BYTES, "big")
+            self.cache.put_many({self._key(identity, question, scope): made_at + reading.to_bytes()})
         return reading
 
-    async def _put(
-        self,
-        passport: Passport,
-        messages: list[dict[str, str]],
-        reader: Callable[[Completion], T],
-        errand: Errand,
-        flight: Flight[Any],
-    ) -> tuple[T, Identity]:
-        """What the model says to a prompt, read; and who answered."""
-        self._budget.deposit()
-        return await self._persist(
-            flight, errand, lambda: self._attempt(passport, messages, reader, errand, flight.deadline)
-        )
+    def _key(self, identity: Identity, question: Question, scope: str) -> bytes:
+        return cache_key(identity, self._asker.prompt_digest, question, scope)
 
-    async def _identified(self, deadline: float) -> Passport:
-        if self._passport is not None:
-            return self._passport
-        async with self._issuing:
-            if self._passport is None:
-                self._passport = await Passport.issue(self._replicas, self.cache, deadline)
-            return self._passport
-
-    def _key(self, identity: Identity, question: Question) -> bytes:
-        return cache_key(identity, self._template_digest, question)
-
-    async def _attempt(
-        self,
-        passport: Passport,
-        messages: list[dict[str, str]],
-        reader: Callable[[Completion], T],
-        errand: Errand,
-        deadline: float,
-    ) -> tuple[T, Identity]:
-        """One call, read; and who answered, which may have changed with this very answer."""
-        completion = await self._replicas.complete(messages, deadline, errand)
-        self._is_shut_out = False
-        errand.usage.add(completion, self._prices)
-        identity = passport.confirm(completion)
-        return reader(completion), identity
-
-    async def _persist(self, flight: Flight[Any], errand: Errand, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Result of ``attempt``, made again after failures while patience and time last."""
-        patience = Patience(self._budget)
-        while True:
-            deadline = flight.deadline
-            try:
-                return await attempt()
-            except JudgeFailure as failure:
-                self._report(failure)
-                if failure.kind == "timeout" and flight.deadline > deadline:
-                    continue  # one with more time has joined meanwhile
-                pause = patience.pause(failure)
-                if pause is None or _now() + pause >= flight.deadline:
-                    raise
-                errand.trouble = failure
-                await asyncio.sleep(pause)
-
-    def _report(self, failure: JudgeFailure) -> None:
-        """Say loudly, once, what no retry mends and every question will meet."""
-        if failure.kind == "unauthorized" and not self._is_shut_out:
-            self._is_shut_out = True
-            log.error("judge %r gives no verdicts: %s", self.name, failure.message)
+    def _salt(self, scope: str) -> str:
+        """What keeps a tenant's prompts apart in a prefix cache, and none can guess; "" for no tenant."""
+        return hmac.digest(self._secret, b"cache_salt " + scope.encode(), "sha256").hex() if scope else ""
 
 
 def _form(identity: Identity | None) -> dict[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from rubricate_service.judge.engine import LABELS, SAMPLING, Identity
 from rubricate_service.judge.question import Question
+from rubricate_service.judge.served import LABELS, SAMPLING, Identity
 
-_VERSION = "3"  # of the rules that no part below names: how texts are cleaned, how answers are read
+_VERSION = "4"  # of the rules that no part below names: how texts are cleaned, how answers are read
 _SAMPLING = repr(sorted(SAMPLING.items()))
 _SCALE = repr(sorted(LABELS.items()))
 
@@ -25,8 +25,15 @@ def digest(parts: Iterable[str | None]) -> bytes:
     return hashlib.sha256(b"".join(framed)).digest()
 
 
-def cache_key(identity: Identity, template_digest: str, question: Question) -> bytes:
-    """Key (32 bytes) of the judgement that this engine, asked in this way, makes of this question."""
+def cache_key(identity: Identity, template_digest: str, question: Question, tenant: str = "") -> bytes:
+    """Key (32 bytes) of the judgement that this model, asked in this way, makes of this question.
+
+    Args:
+        identity: Who judges.
+        template_digest: Digest of the prompt's text.
+        question: What is judged.
+        tenant: For whom alone; "" for all.
+    """
     return digest(
         (
             "judgement",
@@ -40,7 +47,7 @@ def cache_key(identity: Identity, template_digest: str, question: Question) -> b
             question.response,
             question.criterion,
             question.reference,
-            question.tenant,
+            tenant,
             *(text for turn in question.prompt for text in turn),
         )
     )

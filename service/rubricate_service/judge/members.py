@@ -10,9 +10,9 @@ from typing import Protocol
 
 from yarl import URL
 
-from rubricate_service.judge.engine import Engine
-from rubricate_service.judge.http import Address
+from rubricate_service.judge.connection import Address
 from rubricate_service.judge.reading import JudgeFailure
+from rubricate_service.judge.served import ServedModel
 from rubricate_service.settings import DNS
 
 _EVERY_S = 5.0
@@ -41,7 +41,7 @@ class Members(Protocol):
 
     every_s: float | None
 
-    async def find(self) -> Mapping[str, Callable[[], Engine]]:
+    async def find(self) -> Mapping[str, Callable[[], ServedModel]]:
         """What makes the engine of each replica, by the replica's name.
 
         Raises:
@@ -54,10 +54,10 @@ class Fixed:
 
     every_s: float | None = None
 
-    def __init__(self, engines: Mapping[str, Engine]):
+    def __init__(self, engines: Mapping[str, ServedModel]):
         self._engines = engines
 
-    async def find(self) -> Mapping[str, Callable[[], Engine]]:
+    async def find(self) -> Mapping[str, Callable[[], ServedModel]]:
         """These engines."""
         return {name: partial(self._engines.__getitem__, name) for name in self._engines}
 
@@ -74,7 +74,7 @@ class Listed:
     def __init__(
         self,
         urls: Sequence[str],
-        make: Callable[[str, Address | None], Engine],
+        make: Callable[[str, Address | None], ServedModel],
         resolve: Resolve = resolve,
     ):
         self.every_s: float | None = _EVERY_S if any(url.startswith(DNS) for url in urls) else None
@@ -82,13 +82,13 @@ class Listed:
         self._make = make
         self._resolve = resolve
 
-    async def find(self) -> Mapping[str, Callable[[], Engine]]:
+    async def find(self) -> Mapping[str, Callable[[], ServedModel]]:
         """What makes each engine, by the replica's address; none for a list that leads to nothing.
 
         Raises:
             JudgeFailure: ``unreachable``: a name leads to no address now.
         """
-        found: dict[str, Callable[[], Engine]] = {}
+        found: dict[str, Callable[[], ServedModel]] = {}
         for url in self._urls:
             plain = url.removeprefix(DNS)
             if plain == url:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from rubricate_service.judge.engine import LABELS, Completion, Identity
 from rubricate_service.judge.errand import Errand, late
 from rubricate_service.judge.flight import Flight
 from rubricate_service.judge.key import digest
 from rubricate_service.judge.question import Question
-from rubricate_service.judge.reading import JudgeFailure, Reading, own_text
+from rubricate_service.judge.reading import JudgeFailure, Reading, cut, own_text
+from rubricate_service.judge.served import LABELS, Completion, Identity
 from rubricate_service.judge.template import one_call_template
 
 Told = tuple[Reading, Identity]
@@ -116,7 +116,7 @@ class OneCall:
         # an order that depends on the response, so that no criterion always stands first
         ordered = sorted(questions, key=lambda question: digest((question.response, question.criterion)))
         asked = {f"c{number}": question for number, question in enumerate(ordered, 1)}
-        errand.ids = tuple(asked)
+        errand.manner = replace(errand.manner, ids=tuple(asked))
         try:
             readings, answered = await put(
                 self.messages(asked), partial(read_all, questions=asked), errand, flight
@@ -148,9 +148,7 @@ def read_all(completion: Completion, questions: Mapping[str, Question]) -> dict[
     if readings:
         return readings
     if completion.finish_reason == "length":
-        raise JudgeFailure(
-            "truncated", f"the judge's answer was cut after {completion.completion_tokens} tokens"
-        )
+        raise cut(completion, "before a verdict")
     raise JudgeFailure("unreadable", "the judge's answer has no verdict under any of the criteria's ids")
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from rubricate_service.judge.chat import read_answer, read_error
-from rubricate_service.judge.engine import LABELS, SAMPLING, Completion
 from rubricate_service.judge.reading import MIN_LABEL_MASS, JudgeFailure, read
+from rubricate_service.judge.served import LABELS, SAMPLING, Completion
 
 Post = Callable[[str, Mapping[str, Any], float], Awaitable[tuple[int, bytes]]]
 """Posts a body to a path of the server before a deadline; status and body of what it answers."""

@@ -14,12 +14,9 @@ class Question:
         response: The text to be judged, as the checks see it.
         criterion: The requirement in words.
         reference: A reference answer, or None.
-        tenant: Whose question it is, or None. Tenants share neither verdicts nor calls, so that none learns
-            from an answer's speed what another has asked.
     """
 
     prompt: tuple[tuple[str, str], ...]
     response: str
     criterion: str
     reference: str | None = None
-    tenant: str | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import orjson
 
 from rubricate_clients.wire import FailureKind
-from rubricate_service.judge.engine import LABELS, Completion, Token
+from rubricate_service.judge.served import LABELS, Completion, Token
 
 MIN_LABEL_MASS = 0.5
 """Below this probability of all labels together their shares are noise, and there is no expected score."""
@@ -93,11 +93,7 @@ def read(completion: Completion) -> Reading:
     label = _label(text)
     if label is None:
         if completion.finish_reason == "length" or "<think>" in text:
-            raise JudgeFailure(
-                "truncated",
-                f"the judge's answer was cut after {completion.completion_tokens} tokens, before a label; "
-                "if the model thinks first, serve it with thinking off",
-            )
+            raise cut(completion, "before a label; if the model thinks first, serve it with thinking off")
         raise JudgeFailure(
             "unreadable",
             f"the judge's answer ({len(completion.text)} characters) is not one of the labels 0, 1, 2; "
@@ -105,6 +101,13 @@ def read(completion: Completion) -> Reading:
         )
     expected, mass = _expectation(label, completion.tokens or ())
     return Reading(LABELS[label], expected, mass)
+
+
+def cut(completion: Completion, where: str) -> JudgeFailure:
+    """The failure of an answer that ended too early, with the tokens that it had and could have had."""
+    budget = f" of at most {completion.max_tokens}" if completion.max_tokens else ""
+    tokens = f"{completion.completion_tokens}{budget} tokens"
+    return JudgeFailure("truncated", f"the judge's answer was cut after {tokens}, {where}")
 
 
 def own_text(completion: Completion) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rubricate_service.judge.engine import Completion
+from rubricate_service.judge.served import Completion
 from rubricate_service.settings import Prices
 
 

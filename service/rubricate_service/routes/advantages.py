@@ -10,9 +10,11 @@ from rubricate_clients.advantages import AdvantageError, NeedsAllScores, compute
 from rubricate_clients.faults import ErrorDetail, ids_of
 from rubricate_clients.wire import AdvantageAnswer, AdvantageRequest
 from rubricate_service import errors
+from rubricate_service.http.auth import needs
+from rubricate_service.http.limits import check_counts
 from rubricate_service.routes.body import body_schema, read_body
 
-router = APIRouter(tags=["scoring"])
+router = APIRouter(tags=["scoring"], dependencies=[needs("score")])
 
 
 def _rewards(body: AdvantageRequest) -> list[float | None] | None:
@@ -44,6 +46,7 @@ def _rewards(body: AdvantageRequest) -> list[float | None] | None:
 async def advantages(request: Request) -> Response:
     """Advantages of groups whose outcome and quality are known, always finite numbers."""
     body = await read_body(request, AdvantageRequest)
+    check_counts(body.groups, request.app.state.limits)
     flat = [(g, response) for g, group in enumerate(body.groups) for response in group.responses]
     groups = [g for g, _ in flat]
     outcome = [r.outcome for _, r in flat]

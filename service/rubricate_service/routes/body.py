@@ -12,19 +12,26 @@ from pydantic.json_schema import models_json_schema
 from starlette.requests import ClientDisconnect
 
 from rubricate_service.errors import ClientGone, invalid_body
+from rubricate_service.http.limits import check_values
 
 Model = TypeVar("Model", bound=BaseModel)
 Result = TypeVar("Result")
 
 
 async def read_body(request: Request, model: type[Model]) -> Model:
-    """The body as a model; raises `InvalidRequest` with every fault and its path.
+    """The body as a model.
 
     FastAPI's own body parameter goes through the standard library's parser, which lets NaN, infinities
     and lone surrogates pass and then cannot write the error that quotes them.
+
+    Raises:
+        InvalidRequest: With every fault and its path; also for a body that is too large.
+        ClientGone: The client left before its body was whole.
     """
     try:
-        return model.model_validate_json(await request.body())
+        body = await request.body()
+        check_values(body, request.app.state.limits)
+        return model.model_validate_json(body)
     except ClientDisconnect:
         raise ClientGone("the client closed the connection before its request was whole") from None
     except ValidationError as error:

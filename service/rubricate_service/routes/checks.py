@@ -7,8 +7,9 @@ from pydantic import BaseModel
 
 from rubricate_checkers import CatalogueEntry, UnknownCheck, catalogue, describe
 from rubricate_service.errors import NotFound
+from rubricate_service.http.auth import needs
 
-router = APIRouter(tags=["catalogue"])
+router = APIRouter(tags=["catalogue"], dependencies=[needs("read")])
 
 
 class Catalogue(BaseModel):

@@ -1,4 +1,4 @@
-"""`/livez` and `/readyz`: whether to restart this process, and whether to send it work."""
+"""`/livez`, `/startupz`, `/readyz`: whether to restart this process, and whether to send it work."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+
+from rubricate_service.http.auth import caller_of
 
 router = APIRouter(tags=["health"])
 
@@ -17,12 +19,19 @@ async def livez() -> dict[str, Any]:
     return {"status": "ok", "checks": {}}
 
 
+@router.get("/startupz", summary="Has the process started?")
+async def startupz() -> dict[str, Any]:
+    """200 once workers, judge and cache have been set up: before that nothing listens."""
+    return {"status": "ok", "checks": {}}
+
+
 @router.get("/readyz", summary="Is the service ready for work?")
 async def readyz(request: Request) -> Response:
     """200 when the check workers run; a judge or cache that fails is named, and does not make it 503.
 
     Checks are decided without the judge, and what the judge cannot decide is `failed`, so a service
-    without its judge is degraded and still of use. Without its cache it asks the judge again.
+    without its judge is degraded and still of use. Without its cache it asks the judge again. Where
+    tokens are needed, a caller without one is told the status of each part and nothing else of it.
     """
     engine = request.app.state.engine
     pool, judge = engine.pool, engine.judge
@@ -44,5 +53,7 @@ async def readyz(request: Request) -> Response:
     ready = parts["workers"]["status"] == "ok"
     healthy = ready and all(part["status"] in ("ok", "none") for part in parts.values())
     status = "ok" if healthy else "degraded" if ready else "failing"
+    if caller_of(request) is None:
+        parts = {name: {"status": part["status"]} for name, part in parts.items()}
     body = orjson.dumps({"status": status, "checks": parts})
     return Response(body, 200 if ready else 503, media_type="application/json")

@@ -9,10 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from rubricate_service.http.auth import needs
+from rubricate_service.http.limits import check_rows
 from rubricate_service.importers import AUTO, FORMATS, ImportedGroup, Importer, ImportFault
 from rubricate_service.routes.body import body_schema, read_body
 
-router = APIRouter(tags=["data sets"])
+router = APIRouter(tags=["data sets"], dependencies=[needs("read")])
 
 
 def _known(format: str) -> str:
@@ -59,4 +61,5 @@ async def import_rows(request: Request) -> Response:
     source scores its rows.
     """
     body = await read_body(request, ImportRequest)
+    check_rows(body.rows, request.app.state.limits)
     return Response(await asyncio.to_thread(_import, body), media_type="application/json")

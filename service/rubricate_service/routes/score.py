@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from rubricate_clients.faults import ErrorDetail
 from rubricate_clients.wire import ScoreAnswer, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.errors import NeedsAllScores
 from rubricate_service.gate import missing_scores
+from rubricate_service.http.admission import Admission
+from rubricate_service.http.auth import needs, tenant_of
+from rubricate_service.http.idempotency import key_of
+from rubricate_service.http.limits import check_shape
 from rubricate_service.pipeline import Scorer
 from rubricate_service.routes.body import body_schema, read_body, while_connected
+from rubricate_service.routes.once import answer_once
 from rubricate_service.run import Run
 
-router = APIRouter(tags=["scoring"])
+router = APIRouter(tags=["scoring"], dependencies=[needs("score")])
 
 _NDJSON = "application/x-ndjson"
+
+
+async def read_score_request(request: Request) -> ScoreRequest:
+    """The body of a request to score, when it is one and within the limits.
+
+    Raises:
+        InvalidRequest: With every fault and its path.
+        NeedsAllScores: It asks for advantages on scores that its own judging skips.
+    """
+    body = await read_body(request, ScoreRequest)
+    check_shape(body, request.app.state.limits)
+    _refuse_missing_scores(body)
+    return body
 
 
 def _refuse_missing_scores(request: ScoreRequest) -> None:
@@ -29,10 +49,10 @@ def _refuse_missing_scores(request: ScoreRequest) -> None:
         raise NeedsAllScores(why, [ErrorDetail(path="options.judging", message=why)])
 
 
-async def score_request(scorer: Scorer, request: ScoreRequest) -> dict[str, Any]:
+async def score_request(scorer: Scorer, request: ScoreRequest, run: Run | None = None) -> dict[str, Any]:
     """Score a request whole; the answer as JSON. Raises `NeedsAllScores`."""
     _refuse_missing_scores(request)
-    run = scorer.run(request.options)
+    run = run or scorer.run(request.options)
     async with aclosing(scorer.stream(request, run)) as stream:
         groups = sorted([group async for group in stream], key=lambda group: group.index)
     return {
@@ -40,6 +60,27 @@ async def score_request(scorer: Scorer, request: ScoreRequest) -> dict[str, Any]
         "stats": run.stats(),
         "provenance": scorer.provenance(run),
     }
+
+
+@asynccontextmanager
+async def _admitted(admission: Admission, request: ScoreRequest, run: Run) -> AsyncIterator[None]:
+    """Hold the places of a request; the time that it waited for them is the run's `queued_s`."""
+    responses = sum(len(group.responses) for group in request.groups)
+    async with admission.places(run.tenant, responses, run.deadline):
+        run.queued_s = time.monotonic() - run.started
+        yield
+
+
+class _AdmittedStream(StreamingResponse):
+    """Gives the places back when the stream has ended, also one that never began."""
+
+    def __init__(self, lines: AsyncIterator[bytes], places: AsyncExitStack) -> None:
+        super().__init__(lines, media_type=_NDJSON)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._places:
+            await super().__call__(scope, receive, send)
 
 
 async def _lines(scorer: Scorer, request: ScoreRequest, run: Run) -> AsyncIterator[bytes]:
@@ -69,12 +110,33 @@ async def score(request: Request) -> Response:
 
     One bad rubric never refuses the batch: its verdicts are `failed`, with a kind and a message. With
     `Accept: application/x-ndjson` each group is sent as one line as soon as it is complete; a stream
-    whose last line has no `stats` is incomplete.
+    whose last line has no `stats` is incomplete. A retry with the same `Idempotency-Key` and body gets
+    the first request's answer; streams are not kept.
     """
-    body = await read_body(request, ScoreRequest)
-    scorer: Scorer = request.app.state.engine.scorer
+    return await answer_scores(request)
+
+
+async def answer_scores(request: Request) -> Response:
+    """Score the body of an HTTP request: within the limits, in its turn, and once for each key.
+
+    Raises:
+        ApiError: It cannot be scored, or not now.
+    """
+    state, tenant = request.app.state, tenant_of(request)
+    scorer: Scorer = state.engine.scorer
+    admission: Admission = state.admission
+    key = key_of(request, tenant)
+    body = await read_score_request(request)
+
     if _NDJSON in request.headers.get("accept", ""):
-        _refuse_missing_scores(body)
-        return StreamingResponse(_lines(scorer, body, scorer.run(body.options)), media_type=_NDJSON)
-    answer = await while_connected(request, score_request(scorer, body))
-    return Response(orjson.dumps(answer), media_type="application/json")
+        run = scorer.run(body.options, tenant)
+        places = AsyncExitStack()
+        await while_connected(request, places.enter_async_context(_admitted(admission, body, run)))
+        return _AdmittedStream(_lines(scorer, body, run), places)
+
+    async def work() -> bytes:
+        run = scorer.run(body.options, tenant)
+        async with _admitted(admission, body, run):
+            return orjson.dumps(await score_request(scorer, body, run))
+
+    return await answer_once(request, key, work)

@@ -12,7 +12,7 @@ import pytest
 
 from rubricate_checkers import Check, MissingData, Text, build, catalogue, evaluate
 from rubricate_checkers.loose import revise
-from rubricate_checkers.regex_sentences import regex_sentences
+from rubricate_checkers.regex_sentences import first_sentences, regex_sentences
 from rubricate_checkers.suites.ifbench import common, ends, format_marks, overlap, pronouns, verb
 
 PIECES = (
@@ -128,6 +128,94 @@ CHECKS = [
 )
 def test_regex_sentences(text: str, sentences: list[str]) -> None:
     assert regex_sentences(text) == sentences
+
+
+def test_first_sentences_are_those_of_the_whole_text() -> None:
+    rng = random.Random(2)
+    found = 0
+    for _ in range(400):
+        text = long_text(rng)
+        first = first_sentences(text)
+        assert list(first) == regex_sentences(text)[: len(first)]
+        found += len(first)
+    assert found > 2_000
+    assert first_sentences("One. Two. Three.") == ()
+
+
+def long_text(rng: random.Random) -> str:
+    """Hard pieces between stretches without a full stop, of 1,000 characters or more."""
+    calm = [" so it goes ", "\nand then we all went home ", " ? ", " ! ", "* in the end *"]
+    pieces = [rng.choice(PIECES if rng.random() < 0.6 else calm) for _ in range(500)]
+    return "".join(pieces)
+
+
+CERTAIN = [
+    *({"reference_text": "so it goes and then we all went", "percentage": p} for p in range(0, 61, 4)),
+    {"reference_text": "so", "percentage": 3},
+    {"reference_text": "*in* the* end*", "percentage": 8},
+]
+
+
+def test_what_may_not_hold_does_not() -> None:
+    checks = [build("ratio:overlap", kwargs) for kwargs in CERTAIN]
+    checks += [check for check in CHECKS if type(check).may_hold is not Check.may_hold]
+    rng = random.Random(3)
+    ruled_out: set[str] = set()
+    for _ in range(60):
+        lines = ["* Well", long_text(rng), rng.choice(["", "Why?", "* Bye! * now", "Go! * Why?"])]
+        rare = rng.choice(["?", "!", "?!", ""])
+        text = Text("".join(char for char in "\n".join(lines) if char not in rare or rng.random() < 0.04))
+        for check in checks:
+            for name in [] if check.holds(text) else text.revisions:
+                if not check.may_hold(text.revised(name), text):
+                    ruled_out.add(check.id)
+                    assert not check.holds(text.revised(name)), name
+    assert len(ruled_out) >= 6
+
+
+STORY = "so it goes and then we all went home for tea and cake and a long talk by the fire"
+ENDS = {
+    "ratio:sentence_type": "......???",
+    "ratio:sentence_balance": "....!!!!????",
+    "ratio:sentence_words": "...",
+}
+
+
+@pytest.mark.parametrize("around", ["Sure.\n{}", "{}\nSure.", "Sure.\n{}\nSure.", "**Sure.**\n**{}**"])
+@pytest.mark.parametrize("id", ENDS)
+def test_a_long_response_is_rescued(id: str, around: str) -> None:
+    times = 4 if len(ENDS[id]) == 3 else 1
+    text = Text(around.format(" ".join(" and ".join([STORY] * times) + end for end in ENDS[id])))
+    check = build(f"ifbench@2025:{id}", {})
+    assert first_sentences(text.raw)
+    assert not evaluate(text, check).holds
+    assert evaluate(text, check, mode="loose").holds
+
+
+@pytest.mark.parametrize("size", range(12))
+def test_overlap_is_bounded_on_short_texts(size: int) -> None:
+    """Where a character weighs most, each share that a variant has is not ruled out."""
+    rng = random.Random(size)
+    for _ in range(150):
+        text = Text("".join(rng.choice("ab*\n") for _ in range(size)))
+        for name in text.revisions:
+            variant = text.revised(name)
+            reference = "".join(rng.choice("ab*") for _ in range(6))
+            share = overlap.Overlap(reference_text=reference, percentage=1)._share(variant)
+            for percentage in () if share is None else {max(share - 2, 0), share, share + 2}:
+                check = overlap.Overlap(reference_text=reference, percentage=percentage)
+                assert check.may_hold(variant, text) >= check.holds(variant)
+
+
+def test_the_first_token_is_tagged_as_among_the_others() -> None:
+    try:
+        tagger = verb._tagger()
+    except MissingData as error:
+        pytest.skip(str(error))
+    for text in TEXTS:
+        tokens = ends.first_tokens(text, 3)
+        if tokens:
+            assert verb._start(text) == tagger.tag(list(tokens))[0]
 
 
 def test_first_and_last_tokens_are_those_of_the_whole_text() -> None:

@@ -307,6 +307,15 @@ def test_a_mode_changes_nothing() -> None:
         ("text:regex_count", {"pattern": "a", "min": 1, "max": 3}, "aa", True, "2 occurrences"),
         # a long phrase of one letter in a long text of it
         ("text:contains", {"values": ["A" * 5000 + "b"]}, "a" * 1_000_000, False, "none of them"),
+        ("text:contains", {"values": ["É" * 5000 + "b"]}, "é" * 1_000_000, False, "none of them"),
+        (
+            "text:contains",
+            {"values": ["é" * 5000], "whole_word": True},
+            "É" * 500_000,
+            False,
+            "none of them",
+        ),
+        ("text:repetition", {"ngram": 100}, "so " * 300_000, False, "100 % repeated"),
     ],
 )
 def test_large_texts_are_decided_in_time(
@@ -315,4 +324,4 @@ def test_large_texts_are_decided_in_time(
     began = time.process_time()
     verdict = evaluate(Text(text), build(id, kwargs))
     assert (verdict.holds, verdict.observed) == (holds, observed)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 3  # what takes as long as the phrase for each letter takes minutes

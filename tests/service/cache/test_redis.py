@@ -139,7 +139,11 @@ def test_a_value_that_another_process_makes_is_waited_for(redis: RedisServer) ->
 
         async def ask(cache: Cache, key: bytes) -> bytes:
             nonlocal made
-            async with cache.turn(key, asyncio.get_running_loop().time() + 10) as value:
+
+            async def look() -> bytes | None:
+                return (await cache.get_many([key])).get(key)
+
+            async with cache.turn(key, look, asyncio.get_running_loop().time() + 10) as value:
                 if value is None:
                     made += 1
                     value = str(made).encode()

@@ -119,6 +119,22 @@ CRITERION = {"criterion": "Calm.", "points": 1}
             "rubric[0].pass_criteria",
             "YES or NO",
         ),
+        ("cfbench", {"prompt": "Go.", "criteria": []}, "", "no rubrics"),
+        ("cfbench", {"prompt": "Go.", "criteria": ["Calm."]}, "criteria[0]", "must be [text"),
+        ("cfbench", {"prompt": "Go.", "criteria": [["Calm.", "主需"], ["Calm.", []]]}, "criteria[1]", "次需"),
+        ("cfbench", {"prompt": "Go.", "criteria": [["", "主需"]]}, "criteria[0][0]", "blank"),
+        (
+            "native",
+            {"prompt": "Go.", "rubrics": [CRITERION, {"check": "a:b", "points": 0}]},
+            "rubrics[1].points",
+            "hard rubric",
+        ),
+        (
+            "native",
+            {"prompt": "Go.", "rubrics": [{**CRITERION, "points": 0}]},
+            "",
+            "no rubrics that count",
+        ),
         (
             "native",
             {"prompt": "Go.", "rubrics": [{"check": "a:b", "kwarg": {}}]},
@@ -138,6 +154,33 @@ def test_a_row_that_cannot_be_imported_says_where_and_why(
     assert importer.hints == []
 
 
+@pytest.mark.parametrize(
+    ("format", "row"),
+    [
+        ("native", {"rubrics": [CRITERION, {**CRITERION, "points": 0}]}),
+        (
+            "native",
+            {"rubrics": [CRITERION, {"check": "a:b", "hard": False, "points": -0.0}]},
+        ),
+        ("healthbench", {"rubrics": [CRITERION, {**CRITERION, "points": 0.0}]}),
+        ("rubrichub", {"question": "Go.", "rubrics": [CRITERION, {**CRITERION, "points": 0}]}),
+        (
+            "open_instruct",
+            {"ground_truth": {"rubrics": [{"description": "Calm."}, {"description": "x", "weight": 0}]}},
+        ),
+    ],
+)
+def test_what_weighs_nothing_is_left_out_and_told(format: str, row: dict[str, Any]) -> None:
+    importer = Importer(format)
+    group = importer.take(5, {"prompt": "Go.", **row})
+    assert group is not None
+    assert [rubric.criterion for rubric in group.rubrics] == ["Calm."]
+    (note,) = importer.notes
+    assert (note.row, note.path[-10:]) == (5, "rubrics[1]")
+    assert "0, which moves no sum" in note.message
+    assert importer.errors == []
+
+
 def test_the_other_rows_go_on() -> None:
     importer = Importer()
     groups = [importer.take(n, row) for n, row in enumerate([IFEVAL, None, IFEVAL])]
@@ -151,7 +194,7 @@ FIELDS = [
     "eval_func", "reward_model", "verifier_metadata", "responses_create_params", "input", "responses",
     "criterion", "points", "weight", "description", "func_name", "instruction_id", "role", "content",
     "verifier", "function", "parameters", "decomposed_questions", "question", "pass_criteria", "check",
-    "grading_mode", "rubric_routes",
+    "grading_mode", "rubric_routes", "criteria",
 ]  # fmt: skip
 LEAVES = (
     st.none()
@@ -169,6 +212,7 @@ LEAVES = (
             "assistant",
             "[rule] x",
             "rule",
+            "主需",
         ]
     )
 )
@@ -224,6 +268,7 @@ VALID: list[dict[str, Any]] = [
     {"question": "Go?", "rubric": [{"title": "t", "description": "Essential Criteria: x", "weight": 5}]},
     {"messages": [{"role": "user", "content": "Go."}], "ground_truth": {"func_name": "f", "N": 1}},
     {"prompt": "Go.", "checkers": ["[rule] a", "[llm] b"], "functions": ["x", ""]},
+    {"prompt": "Go.", "criteria": [["Is it calm?", "主需", "style", "tone"], ["Calm.", "次需"]]},
 ]
 
 

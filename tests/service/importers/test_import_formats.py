@@ -82,3 +82,10 @@ def test_a_native_conversation_keeps_its_last_turn() -> None:
     assert group is not None
     assert group.model_dump()["prompt"] == prompt
     assert group.responses is None
+
+
+@pytest.mark.parametrize("name", ["reference", "reference_answer", "reference_response", "gold"])
+def test_a_reference_answer_is_kept(name: str) -> None:
+    group = Importer().take(0, {"prompt": "Go.", "criteria": [["Calm.", "次需"]], name: "Gone."})
+    assert group is not None
+    assert group.reference == "Gone."

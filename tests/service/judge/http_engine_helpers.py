@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from rubricate_service.judge import JudgeFailure
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 
 MESSAGES = [{"role": "system", "content": "Grade."}, {"role": "user", "content": "A response about herons."}]
 
@@ -25,7 +25,7 @@ async def failure(asked: Awaitable[object]) -> JudgeFailure:
     return caught.value
 
 
-async def with_engine(engine: HttpEngine, test: Callable[[HttpEngine], Awaitable[None]]) -> None:
+async def with_engine(engine: HttpModel, test: Callable[[HttpModel], Awaitable[None]]) -> None:
     try:
         await test(engine)
     finally:
@@ -42,6 +42,6 @@ async def against(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        await with_engine(HttpEngine(f"http://127.0.0.1:{runner.addresses[0][1]}", **engine), test)
+        await with_engine(HttpModel(f"http://127.0.0.1:{runner.addresses[0][1]}", **engine), test)
     finally:
         await runner.cleanup()

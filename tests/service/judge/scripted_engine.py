@@ -8,10 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from rubricate_service.cache import Cache, Store
-from rubricate_service.judge import Answer, Completion, Engine, Identity, Judge, JudgeFailure, Question, Usage
+from rubricate_service.judge import (
+    Answer,
+    Completion,
+    Identity,
+    Judge,
+    JudgeFailure,
+    Manner,
+    Question,
+    ServedModel,
+    Usage,
+)
 from rubricate_service.judge.judge import CacheMode
 from rubricate_service.judge.members import Fixed
 from rubricate_service.judge.replicas import Replicas
+from rubricate_service.judge.served import PLAINLY
 
 T = TypeVar("T")
 
@@ -34,6 +45,7 @@ class ScriptedEngine:
     identity: Identity | JudgeFailure = IDENTITY
     latency_s: float = 0.0
     calls: list[Sequence[Mapping[str, str]]] = field(default_factory=list)
+    manners: list[Manner] = field(default_factory=list)
     cancelled: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
@@ -44,13 +56,10 @@ class ScriptedEngine:
         return self.identity
 
     async def complete(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        deadline: float,
-        prefix: bytes = b"",
-        ids: Sequence[str] = (),
+        self, messages: Sequence[Mapping[str, str]], deadline: float, manner: Manner = PLAINLY
     ) -> Completion:
         self.calls.append(messages)
+        self.manners.append(manner)
         self.in_flight += 1
         self.most_in_flight = max(self.in_flight, self.most_in_flight)
         try:
@@ -69,8 +78,11 @@ class ScriptedEngine:
         pass
 
 
-def judge_of(engine: Engine, store: Store | None = None, concurrency: int = 64) -> Judge:
-    return Judge(Replicas(Fixed({"one": engine}), concurrency), Cache(store), secret=b"test")
+def judge_of(
+    engine: ServedModel, store: Store | None = None, concurrency: int = 64, *, is_shared: bool = False
+) -> Judge:
+    replicas = Replicas(Fixed({"one": engine}), concurrency)
+    return Judge(replicas, Cache(store), secret=b"test", is_shared=is_shared)
 
 
 async def ask(
@@ -80,10 +92,11 @@ async def ask(
     cache: CacheMode = "use",
     seconds: float = 5.0,
     usage: Usage | None = None,
+    tenant: str = "",
 ) -> Answer:
     """Ask with a deadline so many seconds from now."""
     deadline = asyncio.get_running_loop().time() + seconds
-    return await judge.ask(question, cache=cache, deadline=deadline, usage=usage or Usage())
+    return await judge.ask(question, cache=cache, deadline=deadline, usage=usage or Usage(), tenant=tenant)
 
 
 async def failure_of(asked: Awaitable[Answer]) -> JudgeFailure:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rubricate_service.judge.budget import FLOOR, MOST, RetryBudget
+from rubricate_service.judge.budget import FLOOR, MOST, QUESTIONS, RetryBudget
 
 
 class Clock:
@@ -21,7 +21,7 @@ def drain(budget: RetryBudget) -> int:
 
 @pytest.mark.parametrize(
     ("questions", "retries"),
-    [(0, FLOOR), (4, FLOOR), (5, FLOOR + 1), (500, FLOOR + 100), (10_000, MOST)],
+    [(0, FLOOR), (QUESTIONS - 1, FLOOR), (QUESTIONS, FLOOR + 1), (600, FLOOR + 100), (10_000, MOST)],
 )
 def test_retries_that_questions_leave(questions: int, retries: int) -> None:
     budget = RetryBudget(Clock())
@@ -30,9 +30,9 @@ def test_retries_that_questions_leave(questions: int, retries: int) -> None:
     assert drain(budget) == retries
 
 
-def test_when_everything_fails_a_fifth_is_repeated() -> None:
+def test_when_everything_fails_a_sixth_is_repeated() -> None:
     budget, retries = RetryBudget(Clock()), 0
-    for _ in range(1000):
+    for _ in range(1200):
         budget.deposit()
         retries += budget.withdraw() + budget.withdraw()
     assert retries == 200 + FLOOR

@@ -21,7 +21,7 @@ from rubricate_service.app import create_app
 from rubricate_service.judge import is_content_free
 from rubricate_service.judge.canary import LABELLED, Report, canaries, check
 from rubricate_service.judge.canary_report import print_report
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 from rubricate_service.judge.sanitize import for_judge
 from rubricate_service.settings import Settings
 
@@ -42,7 +42,7 @@ def truth(call: FakeCall) -> str:
 
 def report(fake: FakeJudge, runs: int = 2) -> Report:
     async def test() -> Report:
-        judge = judge_of(HttpEngine(fake.url))
+        judge = judge_of(HttpModel(fake.url))
         try:
             return await check(judge, runs)
         finally:

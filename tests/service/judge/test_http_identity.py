@@ -10,7 +10,7 @@ from scripted_engine import ask, failure_of, judge_of, run
 
 from rubricate_clients.testing import FakeJudge
 from rubricate_service.judge import JudgeFailure
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 
 
 def listing(*entries: Any, status: int = 200) -> Callable[[web.Request], Awaitable[web.Response]]:
@@ -24,7 +24,7 @@ def listing(*entries: Any, status: int = 200) -> Callable[[web.Request], Awaitab
 def fingerprint(handler: Any, model: str | None = None) -> str | JudgeFailure:
     found: list[str | JudgeFailure] = []
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         try:
             identity = await engine.identify(later())
         except JudgeFailure as failed:
@@ -76,9 +76,18 @@ def test_a_server_that_does_not_say_who_it_is(handler: Any, model: str | None, k
     assert failed.kind == kind
 
 
+@pytest.mark.parametrize("handler", [listing(), listing(status=404), listing(status=405)])
+def test_an_endpoint_that_lists_no_models_says_what_to_give(handler: Any) -> None:
+    failed = fingerprint(handler)
+    assert isinstance(failed, JudgeFailure)
+    assert "lists no model at /v1/models" in failed.message
+    assert "--judge-model" in failed.message
+    assert str(fingerprint(handler, "a")).startswith("a sha256:")
+
+
 def test_a_server_that_changes_its_model_is_named_and_not_believed(fake: FakeJudge) -> None:
     async def test() -> None:
-        judge = judge_of(HttpEngine(fake.url))
+        judge = judge_of(HttpModel(fake.url))
         await judge.start()
         fake.model = "successor"
         status = await judge.status()

@@ -9,7 +9,7 @@ from scripted_engine import QUESTION, ask, failure_of, judge_of, run
 
 from rubricate_clients.testing import FakeJudge, Fault
 from rubricate_service.judge import Answer, Usage
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 
 
 # the same, and those of the answer's content, as a judge reports them after its retries
@@ -37,7 +37,7 @@ def test_a_judge_reports_each_fault_after_its_retries(
     fake.fail_when(fault, lambda call: True)
 
     async def test() -> None:
-        judge, usage = judge_of(HttpEngine(fake.url)), Usage()
+        judge, usage = judge_of(HttpModel(fake.url)), Usage()
         assert (await failure_of(ask(judge, seconds=1.0, usage=usage))).kind == kind
         assert usage.calls == len(fake.calls) == calls
         fake.heal()
@@ -51,7 +51,7 @@ def test_a_burst_of_rejections_is_waited_out(fake: FakeJudge) -> None:
     fake.fail_share(Fault.status(429, retry_after=0.05), 0.5)
 
     async def test() -> None:
-        judge = judge_of(HttpEngine(fake.url))
+        judge = judge_of(HttpModel(fake.url))
         questions = [replace(QUESTION, criterion=f"Criterion {n}.") for n in range(40)]
         answers = await asyncio.gather(*(ask(judge, q, seconds=10.0) for q in questions))
         assert {answer.label for answer in answers} == {1.0}
@@ -62,7 +62,7 @@ def test_a_burst_of_rejections_is_waited_out(fake: FakeJudge) -> None:
 
 def test_rubrics_of_a_response_share_their_prefix_at_the_engine(fake: FakeJudge) -> None:
     async def test() -> None:
-        judge, usage = judge_of(HttpEngine(fake.url)), Usage()
+        judge, usage = judge_of(HttpModel(fake.url)), Usage()
         for n in range(4):
             await ask(
                 judge,
@@ -77,7 +77,7 @@ def test_rubrics_of_a_response_share_their_prefix_at_the_engine(fake: FakeJudge)
 
 def test_a_judge_that_is_refused_its_connection_fails_within_a_second() -> None:
     async def test() -> None:
-        judge = judge_of(HttpEngine("http://127.0.0.1:9"))
+        judge = judge_of(HttpModel("http://127.0.0.1:9"))
         began = later(0)
         await judge.start()
         failed = await failure_of(ask(judge, seconds=60))
@@ -95,7 +95,7 @@ def test_a_judge_that_comes_up_later_and_goes_away_again() -> None:
     fake.stop()
 
     async def test() -> None:
-        judge = judge_of(HttpEngine(fake.url))
+        judge = judge_of(HttpModel(fake.url))
         await judge.start()
         assert (await judge.status())["status"] == "failing"
         assert (await failure_of(ask(judge))).kind == "unreachable"
@@ -116,7 +116,7 @@ def test_a_judge_that_comes_up_later_and_goes_away_again() -> None:
 
 def test_one_judge_behind_two_hundred_questions(fake: FakeJudge) -> None:
     async def test() -> None:
-        judge = judge_of(HttpEngine(fake.url), concurrency=16)
+        judge = judge_of(HttpModel(fake.url), concurrency=16)
         questions = [replace(QUESTION, criterion=f"Criterion {n}.") for n in range(200)]
         answers = await asyncio.gather(*(ask(judge, q) for q in questions))
         assert {type(a) for a in answers} == {Answer}

@@ -87,22 +87,6 @@ def test_without_the_cache_two_requests_share_nothing() -> None:
     run(test())
 
 
-def test_tenants_share_neither_calls_nor_verdicts() -> None:
-    async def test() -> None:
-        engine, usage = ScriptedEngine(latency_s=0.02), Usage()
-        judge = judge_of(engine)
-        for _ in range(2):
-            await asyncio.gather(
-                *(
-                    ask(judge, replace(QUESTION, tenant=tenant), usage=usage)
-                    for tenant in (None, "a", "b", "b")
-                )
-            )
-        assert usage == Usage(calls=3, joined=1, cached=4)
-
-    run(test())
-
-
 def test_those_who_share_a_failure_get_one_each() -> None:
     async def test() -> None:
         judge = judge_of(ScriptedEngine([JudgeFailure("refused", "no")], latency_s=0.02))

@@ -12,10 +12,10 @@ from scripted_engine import QUESTION, ask, judge_of, run
 
 from rubricate_clients.testing import FakeJudge, Fault
 from rubricate_service.judge import Identity, Question
-from rubricate_service.judge.engine import Form
-from rubricate_service.judge.http import HttpEngine
+from rubricate_service.judge.http import HttpModel
 from rubricate_service.judge.key import cache_key
 from rubricate_service.judge.reading import read
+from rubricate_service.judge.served import Form
 
 BEGUN = [*MESSAGES, {"role": "assistant", "content": "Score: "}]
 IDS = [ord(label) for label in "012"]
@@ -28,11 +28,11 @@ def vllm() -> Iterator[FakeJudge]:
 
 
 def test_what_vllm_is_sent(vllm: FakeJudge) -> None:
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await engine.identify(later())).form == "prefilled"
         assert (await engine.complete(BEGUN, later())).text == "2"
 
-    run(with_engine(HttpEngine(vllm.url), test))
+    run(with_engine(HttpModel(vllm.url), test))
     trial, call = vllm.calls
     assert call.body == {
         "model": "judge",
@@ -62,7 +62,7 @@ def test_the_label_mass_is_that_of_the_whole_vocabulary(
     vllm: FakeJudge, odds: dict[str, float], label: float, expected: float | None, mass: float
 ) -> None:
     async def test() -> None:
-        judge = judge_of(HttpEngine(vllm.url))
+        judge = judge_of(HttpModel(vllm.url))
         await judge.start()
         vllm.answer = odds
         answer = await ask(judge)
@@ -76,7 +76,7 @@ def test_the_label_mass_is_that_of_the_whole_vocabulary(
 
 def test_a_judge_says_the_form_and_shows_the_begun_answer(vllm: FakeJudge) -> None:
     async def test() -> None:
-        judge = judge_of(HttpEngine(vllm.url))
+        judge = judge_of(HttpModel(vllm.url))
         await judge.start()
         await ask(judge)
         assert judge.provenance()["form"] == "prefilled"
@@ -98,7 +98,7 @@ def test_a_server_that_is_no_vllm_costs_one_404(fake: FakeJudge) -> None:
             return web.json_response({"data": [{"id": "a"}]})
         raise web.HTTPNotFound
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         for _ in range(3):
             assert (await engine.identify(later())).form == "plain"
 
@@ -106,7 +106,7 @@ def test_a_server_that_is_no_vllm_costs_one_404(fake: FakeJudge) -> None:
     assert sorted(asked) == ["/tokenize", "/v1/models", "/v1/models", "/v1/models"]
 
     async def judged() -> None:
-        judge = judge_of(HttpEngine(fake.url))
+        judge = judge_of(HttpModel(fake.url))
         await ask(judge)
         assert "form" not in judge.provenance()
         assert "form" not in await judge.status()
@@ -166,7 +166,7 @@ def test_the_form_is_used_where_it_was_seen_to_work(server: Server, form: Form) 
             return web.json_response({"data": [{"id": "a"}]})
         return server(request, await request.json())
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await engine.identify(later())).form == form
 
     run(against(handler, test))
@@ -184,7 +184,7 @@ def test_a_server_without_its_tokenizer_for_the_moment_is_asked_again(status: in
             return web.Response(status=status)
         return answering(single)(request, await request.json())
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await failure(engine.identify(later()))).kind == kind
         assert (await engine.identify(later())).form == "prefilled"
 
@@ -192,14 +192,14 @@ def test_a_server_without_its_tokenizer_for_the_moment_is_asked_again(status: in
 
 
 def test_a_label_that_a_parser_takes_for_a_thought_is_read(vllm: FakeJudge) -> None:
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         await engine.identify(later())
         vllm.fail_next(Fault.text(""))  # which has no log-probabilities: nothing was sampled
         assert (await engine.complete(BEGUN, later())).text == ""
         vllm.fail_next(Fault("swallowed", swallowed))
         assert read(await engine.complete(BEGUN, later())).label == 1.0
 
-    run(with_engine(HttpEngine(vllm.url), test))
+    run(with_engine(HttpModel(vllm.url), test))
 
 
 async def swallowed(request: web.Request, body: dict[str, Any]) -> web.Response:
@@ -211,10 +211,10 @@ async def swallowed(request: web.Request, body: dict[str, Any]) -> web.Response:
 def test_a_busy_vllm_is_believed_and_not_waited_for(vllm: FakeJudge, fault: Fault) -> None:
     vllm.fail_next(fault)
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await engine.identify(later(0.4))).form == "prefilled"
 
-    run(with_engine(HttpEngine(vllm.url), test))
+    run(with_engine(HttpModel(vllm.url), test))
 
 
 def test_verdicts_of_one_form_are_not_those_of_the_other() -> None:

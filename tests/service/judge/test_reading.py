@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricate_service.judge import Completion, JudgeFailure, Reading
-from rubricate_service.judge.engine import Token
 from rubricate_service.judge.reading import read
+from rubricate_service.judge.served import Token
 
 
 @pytest.mark.parametrize(

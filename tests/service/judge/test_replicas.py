@@ -10,8 +10,17 @@ import pytest
 from scripted_engine import QUESTION, ScriptedEngine, Step, ask, failure_of, run
 
 from rubricate_service.cache import Cache
-from rubricate_service.judge import Answer, Completion, Engine, Identity, Judge, JudgeFailure, Question, Usage
-from rubricate_service.judge.http import Address
+from rubricate_service.judge import (
+    Answer,
+    Completion,
+    Identity,
+    Judge,
+    JudgeFailure,
+    Question,
+    ServedModel,
+    Usage,
+)
+from rubricate_service.judge.connection import Address
 from rubricate_service.judge.members import Fixed, Listed
 from rubricate_service.judge.replicas import Replicas
 from rubricate_service.settings import Settings
@@ -38,7 +47,7 @@ def questions(responses: int, criteria: int = 4) -> list[Question]:
     ]
 
 
-def judge_over(*engines: Engine, most: int = 64) -> Judge:
+def judge_over(*engines: ServedModel, most: int = 64) -> Judge:
     named = {str(n): engine for n, engine in enumerate(engines)}
     return Judge(Replicas(Fixed(named), most), Cache(None), secret=b"test")
 
@@ -263,7 +272,7 @@ class Named:
         )
         self.members.every_s = 0.02
 
-    def make(self, url: str, address: Address | None) -> Engine:
+    def make(self, url: str, address: Address | None) -> ServedModel:
         place = address[0] if address else url
         return self.engines.setdefault(place, ScriptedEngine(latency_s=0.002))
 

@@ -10,9 +10,7 @@ from aiohttp import web
 from http_engine_helpers import MESSAGES, against, failure, later
 from scripted_engine import QUESTION, ask, judge_of, run
 
-from rubricate_service.judge import Question
-from rubricate_service.judge.http import HttpEngine
-from rubricate_service.judge.key import cache_key
+from rubricate_service.judge.http import HttpModel
 
 REFUSALS = [
     (400, {"error": {"message": "Unknown parameter: 'structured_outputs'.", "param": "structured_outputs"}}),
@@ -52,7 +50,7 @@ class Hosted:
 def test_a_refusal_is_met_once_and_remembered(refusal: tuple[int, Any]) -> None:
     hosted = Hosted(refusal)
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         judge = judge_of(engine)
         answer = await ask(judge)
         assert answer.label == 0.5
@@ -68,26 +66,24 @@ def test_a_refusal_is_met_once_and_remembered(refusal: tuple[int, Any]) -> None:
 
 
 def test_what_was_judged_by_a_schema_is_kept_apart() -> None:
-    identities = []
+    fingerprints = set()
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         judge = judge_of(engine)
         await judge.start()
         for _ in range(2):
-            assert judge._passport is not None
-            identities.append(judge._passport.current)
+            fingerprints.add(judge.provenance()["fingerprint"])
             await ask(judge, cache="off")
 
     run(against(Hosted().answer, test))
-    question = Question((), "a", "b")
-    assert len({cache_key(identity, "t", question) for identity in identities}) == 2
+    assert len(fingerprints) == 2
 
 
 def test_a_text_with_the_word_changes_nothing() -> None:
     hosted = Hosted((400, {"error": {"message": "cannot parse 'mentions structured_outputs'"}}))
     messages = [*MESSAGES, {"role": "user", "content": "a response that mentions structured_outputs"}]
 
-    async def test(engine: HttpEngine) -> None:
+    async def test(engine: HttpModel) -> None:
         assert (await failure(engine.complete(messages, later()))).kind == "refused"
         assert len(hosted.bodies) == 1
 

@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 
 from ...check import Check
-from ...regex_sentences import regex_sentences
+from ...regex_sentences import first_sentences, regex_sentences
 from ...text import Text
 
 __all__ = [
@@ -64,9 +64,17 @@ class ReadsSentences(Check):
         """The response's sentences as this generation cuts them."""
         return text.sentences
 
+    def beginning(self, text: Text) -> Sequence[str]:
+        """Some of the first sentences, or none where that takes as long as all of them."""
+        return ()
+
 
 class RegexSentences(ReadsSentences):
     """A check of the older generation, which cuts sentences by regular expressions."""
 
     def sentences(self, text: Text) -> Sequence[str]:
         return text.view(regex_sentences)
+
+    def beginning(self, text: Text) -> Sequence[str]:
+        """Some of the first sentences."""
+        return text.view(first_sentences)

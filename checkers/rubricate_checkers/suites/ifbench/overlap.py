@@ -16,6 +16,7 @@ from ...text import Text
 Codes = npt.NDArray[np.uint64]
 
 _TOLERANCE = 2
+_HAIR = 1e-6  # more than division rounds off
 
 
 def _trigrams(raw: str) -> Codes:
@@ -48,23 +49,37 @@ class Overlap(Check, id="ratio:overlap", suite="ifbench", aliases=("ifbench@2025
     def _reference(self) -> Codes:
         return _trigrams(self.reference_text)
 
-    def _share(self, text: Text) -> float | None:
-        return text.view(self._share_of)
-
-    def _share_of(self, raw: str) -> float | None:
-        """Per cent of a text's trigrams that are in the reference; None where it has none."""
+    def _counts(self, raw: str) -> tuple[int, int]:
+        """Number of a text's trigrams that are in the reference, and of all."""
         found, reference = _trigrams(raw), self._reference
-        if not len(found):
-            return None
-        if not len(reference):
-            return 0.0
+        if not len(found) or not len(reference):
+            return 0, len(found)
         places: npt.NDArray[Any] = np.minimum(reference.searchsorted(found), len(reference) - 1)
-        return int(np.count_nonzero(reference[places] == found)) / len(found) * 100
+        return int(np.count_nonzero(reference[places] == found)), len(found)
+
+    def _share(self, text: Text) -> float | None:
+        """Per cent of a response's trigrams that are in the reference; None where it has none."""
+        shared, total = text.view(self._counts)
+        return shared / total * 100 if total else None
 
     def holds(self, text: Text) -> bool:
         share = self._share(text)
         low, high = self.percentage - _TOLERANCE, self.percentage + _TOLERANCE
         return share is not None and low <= share <= high
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        """Bounds on the share: each character that is lost costs three trigrams at most and makes two."""
+        shared, total = response.view(self._counts)
+        lost = len(response.raw) - len(variant.raw)
+        stars = 0 if "*" in variant.raw else response.raw.count("*")  # the others were cut off at the ends
+        fewest, most = lost + 2 * stars, 2 * stars
+        if total <= fewest:
+            return True
+        low, high = self.percentage - _TOLERANCE, self.percentage + _TOLERANCE
+        return (
+            (shared - fewest) / (total + most) * 100 - _HAIR <= high
+            and (shared + most) / (total - fewest) * 100 + _HAIR >= low
+        )  # fmt: skip
 
     def observed(self, text: Text) -> str:
         share = self._share(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ... import data
 from ...check import Check, Example
@@ -17,12 +18,11 @@ _WORD = re.compile(r"\w+")
 _WORDS_ONLY = spaces_unless(lambda char: char.isalnum() or char == "_")
 
 
-def _stop_words_and_words(raw: str) -> tuple[int, int]:
+def _stop_words(raw: str) -> int:
     if raw.isascii():
         tokens = raw.lower().encode().translate(_WORDS_ONLY).split()
-        return sum(map(_STOP_BYTES.__contains__, tokens)), len(tokens)
-    words = _WORD.findall(raw)
-    return sum(word.lower() in _STOP_WORDS for word in words), len(words)
+        return sum(map(_STOP_BYTES.__contains__, tokens))
+    return sum(word.lower() in _STOP_WORDS for word in _WORD.findall(raw))
 
 
 class StopWords(Check, id="ratio:stop_words", suite="ifbench", aliases=("ifbench@2025:ratio:stop_words",)):
@@ -40,8 +40,8 @@ class StopWords(Check, id="ratio:stop_words", suite="ifbench", aliases=("ifbench
     )
 
     def _percentage(self, text: Text) -> float | None:
-        stop_words, words = text.view(_stop_words_and_words)
-        return stop_words / words * 100 if words else None
+        words = text.word_count
+        return text.tally(_stop_words) / words * 100 if words else None
 
     def holds(self, text: Text) -> bool:
         share = self._percentage(text)
@@ -54,6 +54,10 @@ class StopWords(Check, id="ratio:stop_words", suite="ifbench", aliases=("ifbench
     @property
     def required(self) -> str:
         return f"at most {self.percentage:g} % stop words"
+
+
+def _periods(sentences: Sequence[str]) -> int:
+    return sum(sentence.endswith(".") for sentence in sentences)
 
 
 class SentenceType(ReadsSentences, id="ratio:sentence_type", suite="ifbench"):
@@ -75,6 +79,9 @@ class SentenceType(ReadsSentences, id="ratio:sentence_type", suite="ifbench"):
     def holds(self, text: Text) -> bool:
         periods, questions = self._ends(text)
         return periods == 2 * questions
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        return _periods(self.beginning(variant)) <= 2 * variant.raw.count("?")
 
     def observed(self, text: Text) -> str:
         periods, questions = self._ends(text)
@@ -114,6 +121,9 @@ class SentenceBalance(ReadsSentences, id="ratio:sentence_balance", suite="ifbenc
         periods, questions, exclamations = self._ends(text)
         return periods == questions == exclamations
 
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        return _periods(self.beginning(variant)) <= min(variant.raw.count("?"), variant.raw.count("!"))
+
     def observed(self, text: Text) -> str:
         periods, questions, exclamations = self._ends(text)
         return f"{periods} x . and {questions} x ? and {exclamations} x ! at ends of sentences"
@@ -149,6 +159,9 @@ class SentenceLengths(ReadsSentences, id="ratio:sentence_words", suite="ifbench"
 
     def holds(self, text: Text) -> bool:
         return len(self.sentences(text)) == 3 and len(set(self._lengths(text))) == 1
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        return len(self.beginning(variant)) <= 3
 
     def observed(self, text: Text) -> str:
         count = amount(len(self.sentences(text)), "sentence")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -27,6 +27,17 @@ def _alliteration(sentence: str) -> int:
     return score
 
 
+def _lack_of_alliteration(sentences: Sequence[str]) -> str | None:
+    """The first sentence that has no more alliterating words than the one before."""
+    before = -1
+    for number, sentence in enumerate(sentences, 1):
+        score = _alliteration(sentence)
+        if score <= before:
+            return f"{score} after {before} in sentence {number}"
+        before = score
+    return None
+
+
 class AlliterationIncrement(ReadsSentences, id="sentence:alliteration_increment", suite="ifbench"):
     """Each sentence has more alliterating words than the one before.
 
@@ -40,20 +51,14 @@ class AlliterationIncrement(ReadsSentences, id="sentence:alliteration_increment"
         fails="Big boats came. We left.",
     )
 
-    def _fault(self, text: Text) -> str | None:
-        before = -1
-        for number, sentence in enumerate(self.sentences(text), 1):
-            score = _alliteration(sentence)
-            if score <= before:
-                return f"{score} after {before} in sentence {number}"
-            before = score
-        return None
-
     def holds(self, text: Text) -> bool:
-        return self._fault(text) is None
+        return _lack_of_alliteration(self.sentences(text)) is None
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        return _lack_of_alliteration(self.beginning(variant)) is None
 
     def observed(self, text: Text) -> str:
-        return self._fault(text) or "more in each sentence"
+        return _lack_of_alliteration(self.sentences(text)) or "more in each sentence"
 
     @property
     def required(self) -> str:
@@ -85,11 +90,8 @@ class SentenceIncrement(ReadsSentences, id="sentence:increment", suite="ifbench"
         fails="It rains. We wait.",
     )
 
-    def _counts(self, text: Text) -> Iterator[int]:
-        return (len(bare(sentence).split()) for sentence in self.sentences(text))
-
-    def _fault(self, text: Text) -> str | None:
-        counts = self._counts(text)
+    def _fault(self, sentences: Sequence[str]) -> str | None:
+        counts = (len(bare(sentence).split()) for sentence in sentences)
         before = next(counts, 0)
         for number, count in enumerate(counts, 2):
             if count != before + self.small_n:
@@ -98,10 +100,13 @@ class SentenceIncrement(ReadsSentences, id="sentence:increment", suite="ifbench"
         return None
 
     def holds(self, text: Text) -> bool:
-        return self._fault(text) is None
+        return self._fault(self.sentences(text)) is None
+
+    def may_hold(self, variant: Text, response: Text) -> bool:
+        return self._fault(self.beginning(variant)) is None
 
     def observed(self, text: Text) -> str:
-        return self._fault(text) or f"{self.small_n:g} more in each sentence"
+        return self._fault(self.sentences(text)) or f"{self.small_n:g} more in each sentence"
 
     @property
     def required(self) -> str:

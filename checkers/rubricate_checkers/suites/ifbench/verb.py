@@ -31,7 +31,13 @@ def _tagger() -> Any:
 
 
 def _tag_of_first(tokens: str) -> str:
-    tag: str = _tagger().tag(tokens.split(" "))[0][1]
+    """What `tag` says of the first token, without tagging the others."""
+    words, tagger = tokens.split(" "), _tagger()
+    tag: str | None = tagger.tagdict.get(words[0])
+    if tag is None:
+        context = [*tagger.START, *map(tagger.normalize, words), *tagger.END]
+        features = tagger._get_features(0, words[0], context, *tagger.START)
+        tag, _ = tagger.model.predict(features)
     return tag
 
 

@@ -39,13 +39,23 @@ def bullets(text: str) -> Iterator[tuple[int, int]]:
             start = end + 1
 
 
-def _count_bullets(text: str) -> int:
+def _count_lines(text: str) -> int | None:
+    """Number of bullets, or None where a lone star may take in the next line, which may be another."""
     if "*" not in text and "-" not in text:
         return 0
-    items = [line.lstrip() for line in text.split("\n")]
-    if "*" in items:  # the next line may not count
-        return sum(1 for _ in bullets(text))
+    items = [line.strip() for line in text.split("\n")]
+    if "*" in items:
+        return None
     return sum(1 for item in items if item.startswith(("*", "-")) and not item.startswith("**"))
+
+
+def _count_one_by_one(text: str) -> int:
+    return sum(1 for _ in bullets(text))
+
+
+def _count_bullets(text: Text) -> int:
+    count = text.tally(_count_lines)
+    return text.view(_count_one_by_one) if count is None else count
 
 
 class NumberOfBullets(
@@ -64,10 +74,10 @@ class NumberOfBullets(
     )
 
     def holds(self, text: Text) -> bool:
-        return text.view(_count_bullets) == self.num_bullets
+        return _count_bullets(text) == self.num_bullets
 
     def observed(self, text: Text) -> str:
-        return amount(text.view(_count_bullets), "bullet point")
+        return amount(_count_bullets(text), "bullet point")
 
     @property
     def required(self) -> str:

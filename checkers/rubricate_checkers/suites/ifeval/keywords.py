@@ -101,7 +101,7 @@ class KeywordFrequency(
 
 def _whole_words(words: list[str]) -> list[str]:
     for word in words:
-        WholeWord(word)
+        _ = WholeWord(word).pattern
     return words
 
 

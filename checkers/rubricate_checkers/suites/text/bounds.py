@@ -52,10 +52,10 @@ class Bounded(Check):
     def holds(self, text: Text) -> bool:
         low = -math.inf if self.min is None else self.min
         high = math.inf if self.max is None else self.max
-        return low <= self.count(text) <= high
+        return low <= text.once(self.count) <= high
 
     def observed(self, text: Text) -> str:
-        return amount(self.count(text), self.noun)
+        return amount(text.once(self.count), self.noun)
 
     @property
     def required(self) -> str:

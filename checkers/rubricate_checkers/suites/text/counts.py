@@ -36,7 +36,7 @@ class SentenceCount(Bounded, id="text:sentence_count", suite="text"):
     )
 
     def spans(self, text: Text) -> list[tuple[int, int]]:
-        return sentence_spans(text)
+        return text.once(sentence_spans)
 
 
 class ParagraphCount(Bounded, id="text:paragraph_count", suite="text"):

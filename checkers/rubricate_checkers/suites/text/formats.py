@@ -35,10 +35,10 @@ class Document(Check):
         return None
 
     def holds(self, text: Text) -> bool:
-        return self.fault(text) is None
+        return text.once(self.fault) is None
 
     def observed(self, text: Text) -> str:
-        fault = self.fault(text)
+        fault = text.once(self.fault)
         return self.format_name if fault is None else f"no such {self.format_name}: {fault}"
 
     @property

@@ -130,22 +130,19 @@ class KeyPaths(Check, id="text:key_paths", suite="text"):
         fails='{"ship": {"name": "Erne", "crew": []}}',
     )
 
-    def _missing(self, text: Text) -> list[str]:
-        value = read_json(body(text.raw, fenced=True))
-        return [path for path in self.paths if not _has(value, _parts(path))]
-
-    def holds(self, text: Text) -> bool:
+    def _fault(self, text: Text) -> str | None:
         try:
-            return not self._missing(text)
-        except NotADocument:
-            return False
-
-    def observed(self, text: Text) -> str:
-        try:
-            missing = self._missing(text)
+            value = read_json(body(text.raw, fenced=True))
         except NotADocument as fault:
             return f"no JSON: {fault}"
-        return f"no {listed(missing)}" if missing else "all of them"
+        missing = [path for path in self.paths if not _has(value, _parts(path))]
+        return f"no {listed(missing)}" if missing else None
+
+    def holds(self, text: Text) -> bool:
+        return text.once(self._fault) is None
+
+    def observed(self, text: Text) -> str:
+        return text.once(self._fault) or "all of them"
 
     @property
     def required(self) -> str:

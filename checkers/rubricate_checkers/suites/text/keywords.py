@@ -13,10 +13,7 @@ from ...check import Check, Example, Span
 from ...kwargs import refuse
 from ...text import Text
 from ...wording import listed
-from .units import UNSPACED
-
-_LETTER = rf"[^\W{UNSPACED}]"
-"""A letter, digit or underscore of a script that parts words by spaces."""
+from .caseless import EDGE, IOTA_BELOW, LETTER, fold, fold_with_edges, with_edges
 
 
 def _phrase(value: str) -> str:
@@ -73,10 +70,10 @@ class _Values(Check):
 
     def _source(self, value: str) -> str:
         source = re.escape(value)
-        if self.whole_word and re.match(_LETTER, value[0]):
-            source = f"(?<!{_LETTER}){source}"
-        if self.whole_word and re.match(_LETTER, value[-1]):
-            source = f"{source}(?!{_LETTER})"
+        if self.whole_word and re.match(LETTER, value[0]):
+            source = f"(?<!{LETTER}){source}"
+        if self.whole_word and re.match(LETTER, value[-1]):
+            source = f"{source}(?!{LETTER})"
         return source
 
     def _split(self, text: Text) -> tuple[list[str], list[str]]:
@@ -88,12 +85,13 @@ class _Values(Check):
         return occurring, missing
 
     def _occurs(self, value: str, pattern: re.Pattern[str], text: Text) -> bool:
-        # without case, re tries every place anew: a long phrase in a long text wants a plain search first
-        if text.raw.isascii() and value.isascii():
-            plain = value in text.raw if self.case_sensitive else value.lower() in text.lower
-            if not plain or not self.whole_word:
-                return plain
-        return pattern.search(text.raw) is not None
+        anywhere = value in text.raw if self.case_sensitive else fold(value) in text.view(fold)
+        if not anywhere or not self.whole_word:
+            return anywhere
+        if EDGE in value or any(IOTA_BELOW in part for part in (value, text.raw)):
+            return pattern.search(text.raw) is not None
+        prepare = with_edges if self.case_sensitive else fold_with_edges
+        return prepare(value) in text.view(prepare)
 
     @property
     def _needed(self) -> int:
@@ -121,10 +119,10 @@ class Contains(_Values, id="text:contains", suite="text"):
     )
 
     def holds(self, text: Text) -> bool:
-        return len(self._split(text)[0]) >= self._needed
+        return len(text.once(self._split)[0]) >= self._needed
 
     def observed(self, text: Text) -> str:
-        occurring, missing = self._split(text)
+        occurring, missing = text.once(self._split)
         return (listed(occurring) or "none of them") if missing else "all of them"
 
     @property
@@ -147,10 +145,10 @@ class NotContains(_Values, id="text:not_contains", suite="text"):
     )
 
     def holds(self, text: Text) -> bool:
-        return len(self._split(text)[1]) >= self._needed
+        return len(text.once(self._split)[1]) >= self._needed
 
     def observed(self, text: Text) -> str:
-        return listed(self._split(text)[0]) or "none of them"
+        return listed(text.once(self._split)[0]) or "none of them"
 
     @property
     def required(self) -> str:

@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterable
 from typing import Annotated
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import AfterValidator, PlainValidator, Strict, WithJsonSchema
 
 from ...check import Check, Example, Span
 from ...kwargs import refuse
 from ...text import Text
 from .units import word_spans
+
+Numbers = npt.NDArray[np.int64]
 
 
 def _ngram(value: object) -> int:
@@ -34,6 +38,25 @@ Share = Annotated[
 ]
 
 
+def _number_runs(words: list[str], length: int) -> Numbers:
+    """A number for each run of so many words; only equal runs share one.
+
+    Two numbered runs that overlap or touch are one longer run, so a few rounds reach any length, where
+    comparing the words themselves would take their number times the length.
+    """
+    if len(words) < length:
+        return np.empty(0, np.int64)
+    numbers: dict[str, int] = {}
+    runs = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), np.int64, len(words))
+    reached = 1
+    while reached < length:
+        step = min(reached, length - reached)
+        pairs = runs[:-step] * len(words) + runs[step:]
+        runs = np.unique(pairs, return_inverse=True)[1]
+        reached += step
+    return runs
+
+
 class Repetition(Check, id="text:repetition", suite="text"):
     """At most `max_share` of the response's runs of `ngram` words repeat an earlier one.
 
@@ -49,34 +72,31 @@ class Repetition(Check, id="text:repetition", suite="text"):
         fails="Row, row, row, row the boat.",
     )
 
-    def _runs(self, text: Text) -> Iterable[tuple[tuple[str, ...], int, int]]:
-        """(words in lower case, start, end) of each run."""
-        spans = text.view(word_spans)
-        words = [text.raw[start:end].lower() for start, end in spans]
-        for first in range(len(words) - self.ngram + 1):
-            last = first + self.ngram - 1
-            yield tuple(words[first : last + 1]), spans[first][0], spans[last][1]
+    def _runs(self, text: Text) -> Numbers:
+        words = [text.raw[start:end].lower() for start, end in text.view(word_spans)]
+        return _number_runs(words, self.ngram)
 
     def _share(self, text: Text) -> float:
-        runs = [run for run, _, _ in self._runs(text)]
-        return 1 - len(set(runs)) / len(runs) if runs else 0.0
+        runs = self._runs(text)
+        return 1 - len(np.unique(runs)) / len(runs) if len(runs) else 0.0
 
     def holds(self, text: Text) -> bool:
-        return self._share(text) <= self.max_share
+        return text.once(self._share) <= self.max_share
 
     def observed(self, text: Text) -> str:
         # rounded up, so that what is just too much does not look like enough
-        return f"{math.ceil(self._share(text) * 1000) / 10:g} % repeated"
+        return f"{math.ceil(text.once(self._share) * 1000) / 10:g} % repeated"
 
     @property
     def required(self) -> str:
         return f"at most {self.max_share * 100:g} % repeated runs of {self.ngram} words"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        seen: set[tuple[str, ...]] = set()
-        for run, start, end in self._runs(text):
+        spans = text.view(word_spans)
+        seen: set[int] = set()
+        for first, run in enumerate(self._runs(text).tolist()):
             if run in seen:
-                yield Span(start, end, "violation")
+                yield Span(spans[first][0], spans[first + self.ngram - 1][1], "violation")
             seen.add(run)
 
 

@@ -28,11 +28,13 @@ _WORD = re.compile(rf"[{_HAN_AND_KANA}]|{_LETTER}(?:[^\s—|{_HAN_AND_KANA}]*{_L
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n)+|\Z")
 _LINE = re.compile(r"[^\r\n]+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_STOPS = "[。！？｡؟।॥]"
 _SENTENCE_BREAK = re.compile(
     r"\n\s*\n"  # a blank line
     r"|\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)]|\#{1,6})[^\S\n])"  # before an item of a list, or a heading
-    r"|[。！？｡؟।॥]+[\"'”’」』）)》】]*"
+    rf"|{_STOPS}+[\"'”’」』）)》】]*"
 )
+_STOP = re.compile(_STOPS)
 _LIST_NUMBER = re.compile(r"\W*\d{1,3}[.)]\W*")
 
 
@@ -53,13 +55,16 @@ def sentence_spans(text: Text) -> Spans:
     full stops of Chinese, Japanese, Arabic and Hindi, at blank lines, and before headings and items of
     lists. A piece without a letter or digit, or a bare item number, is none.
     """
+    raw = text.raw
+    has_stop = _STOP.search(raw) is not None
     spans = []
     for start, end in text.sentence_spans:
-        for match in _SENTENCE_BREAK.finditer(text.raw, start, end):
-            spans.append((start, match.end()))
-            start = match.end()
+        if has_stop or raw.find("\n", start, end) >= 0:
+            for match in _SENTENCE_BREAK.finditer(raw, start, end):
+                spans.append((start, match.end()))
+                start = match.end()
         spans.append((start, end))
-    return [span for cut in spans if (span := _trimmed(text.raw, *cut)) and _is_sentence(text.raw, *span)]
+    return [_trimmed(raw, *span) for span in spans if _is_sentence(raw, *span)]
 
 
 def _trimmed(raw: str, start: int, end: int) -> tuple[int, int]:
@@ -68,7 +73,10 @@ def _trimmed(raw: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_sentence(raw: str, start: int, end: int) -> bool:
-    return bool(_LETTER_OR_DIGIT.search(raw, start, end)) and not _LIST_NUMBER.fullmatch(raw, start, end)
+    first = _LETTER_OR_DIGIT.search(raw, start, end)
+    if first is None:
+        return False
+    return not first[0].isdecimal() or _LIST_NUMBER.fullmatch(raw, start, end) is None
 
 
 def paragraph_spans(raw: str) -> Spans:

@@ -61,6 +61,7 @@ class Completion:
         prompt_tokens: Length of the prompt in tokens.
         cached_prompt_tokens: How much of it came from the engine's prefix cache.
         completion_tokens: Length of the answer in tokens.
+        max_tokens: How many tokens it could have had, or None where that was not said.
     """
 
     text: str
@@ -72,6 +73,27 @@ class Completion:
     prompt_tokens: int = 0
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a prompt is put, besides its messages.
+
+    Attributes:
+        prefix: Digest of what its messages share with others', for servers that spread their calls.
+        ids: Where there are some, the answer is a JSON object that has one label under each of them.
+        salt: Prompts share the entries of a prefix cache only with those of the same salt; "" is one, too.
+        room: How many times the usual number of tokens the answer may have.
+    """
+
+    prefix: bytes = b""
+    ids: tuple[str, ...] = ()
+    salt: str = ""
+    room: int = 1
+
+
+PLAINLY = Manner()
 
 
 class Identified(Protocol):
@@ -81,7 +103,7 @@ class Identified(Protocol):
         """Ask the engine who it is."""
 
 
-class Engine(Identified, Protocol):
+class ServedModel(Identified, Protocol):
     """A model behind a judge. Each method makes one attempt; the judge decides about another.
 
     Both calls raise ``JudgeFailure``, and end by ``deadline``, a time of the event loop's clock
@@ -89,16 +111,11 @@ class Engine(Identified, Protocol):
     """
 
     async def complete(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        deadline: float,
-        prefix: bytes = b"",
-        ids: Sequence[str] = (),
+        self, messages: Sequence[Mapping[str, str]], deadline: float, manner: Manner = PLAINLY
     ) -> Completion:
         """Answer ``messages`` (``role`` and ``content``), constrained to one of ``LABELS`` where possible.
 
-        With ``ids`` the answer is a JSON object that has one label under each of them, where possible.
-        ``prefix`` is a digest of what they share with other messages, for engines that spread their calls.
+        What a model cannot do of the ``manner`` it leaves.
         """
 
     async def close(self) -> None:

@@ -1,0 +1,256 @@
+"""verl: a reward function, RDAN in the place of its GDPO estimator, and the same for its V1 trainers.
+
+    export VERL_USE_EXTERNAL_MODULES=rubricate_clients.adapters.verl_plugin
+    python -m verl.trainer.main_ppo algorithm.adv_estimator=gdpo \
+        reward.custom_reward_function.path=pkg://rubricate_clients.adapters.verl \
+        reward.custom_reward_function.name=rdan_reward ...
+
+verl scores one response at a time and hands the numbers of `rdan_reward` on beside the reward. Its estimator
+`gdpo` is the one that is given them; the V1 trainers (the default since 0.9) give an estimator nothing but
+`uid` and reward, so `register` puts subclasses in their place that fetch the numbers themselves.
+
+Signatures are those of verl 0.9.1: `verl/experimental/reward_loop/reward_manager/naive.py` (reward function),
+`verl/trainer/ppo/ray_trainer.py` (estimator), `verl/trainer/ppo/v1/trainer_base.py` (trainers). verl is
+imported by `register` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from statistics import fmean
+from types import new_class
+from typing import Any
+
+from rubricate_clients.adapters._channels import rdan_of
+from rubricate_clients.adapters._rows import Sample
+from rubricate_clients.adapters._scoring import Score, Scoring
+from rubricate_clients.adapters._settings import AdapterSettings
+from rubricate_clients.advantages import Advantages, diagnostics
+from rubricate_clients.errors import InvalidRequest
+
+RewardHook = Callable[..., Coroutine[Any, Any, dict[str, float]]]
+
+PREFIX = "rdan_"
+"""Before the name of each number, since verl keeps them beside columns of its own."""
+
+_handed: ContextVar[list[float] | None] = ContextVar("rdan_handed", default=None)
+"""Advantages of the rows at hand: a V1 trainer's way to the estimator, which is given no columns there."""
+
+
+async def rdan_reward(
+    data_source: Any, solution_str: str, ground_truth: Any, extra_info: Mapping[str, Any], **kwargs: Any
+) -> dict[str, float]:
+    """`custom_reward_function`: the numbers of one response.
+
+    Args:
+        data_source: Not looked at, like `ground_truth`.
+        solution_str: The response.
+        ground_truth: A column that verl insists on; it may be empty.
+        extra_info: The data set's column: `rubrics`, `prompt`, and `reference` where there is one. Without a
+            `prompt`, the `raw_prompt` that verl's older trainer adds is taken.
+        **kwargs: What verl may add; not looked at.
+
+    Returns:
+        `score`, the outcome, and `rdan_` before each name of `Score.numbers`. `rdan_signal` is the outcome
+        plus the quality of an eligible response: it is equal within a whole group only where RDAN has
+        nothing to teach, as `filter_groups.metric` asks. For each id of `log_rubrics` there are
+        `rdan_rubric/<id>` and `rdan_rubric_valid/<id>`. The keys are the same for every response, and all
+        numbers are finite.
+
+    Raises:
+        RewardServiceError: The response cannot be sent, or is not scored and `unscored` is `raise`.
+    """
+    return await _default_reward()(data_source, solution_str, ground_truth, extra_info, **kwargs)
+
+
+def reward_with(**settings: Any) -> RewardHook:
+    """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`."""
+    scoring = Scoring(AdapterSettings.read(**settings))
+
+    async def compute_score(
+        data_source: Any, solution_str: str, ground_truth: Any, extra_info: Mapping[str, Any], **kwargs: Any
+    ) -> dict[str, float]:
+        # its group is scored elsewhere, so that quality may be needed
+        [score] = await scoring.score([_sample(solution_str, extra_info)], advantages=False)
+        return _numbers(score, scoring.settings.log_rubrics)
+
+    return compute_score
+
+
+def rdan_advantages(
+    token_level_rewards: Any,
+    response_mask: Any,
+    index: Any = None,
+    config: Any = None,
+    non_tensor_batch: Mapping[str, Any] | None = None,
+    batch: Any = None,
+    **kwargs: Any,
+) -> tuple[Any, Any]:
+    """The estimator `gdpo`, called as verl calls its own.
+
+    Args:
+        token_level_rewards: (B, T), for its type and device only: a KL penalty in the reward has no effect.
+        response_mask: (B, T), 1 for the tokens of a response.
+        index: (B,), the `uid` of each row's prompt; rows with equal ones are compared.
+        config: Not looked at; the settings are those of the environment.
+        non_tensor_batch: Holds the numbers of `rdan_reward`, (B,) each.
+        batch: Not looked at.
+        **kwargs: Not looked at.
+
+    Returns:
+        RDAN's advantage of each row at each token of its response, (B, T): as advantages and as returns.
+
+    Raises:
+        ValueError: The rows were not rewarded by `rdan_reward`, or have no group.
+    """
+    advantages = _handed.get()
+    if advantages is None:
+        if index is None:
+            raise ValueError("RDAN needs the `uid` of each row, and this batch has none")
+        columns = _numbers_of(non_tensor_batch or {})
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        advantages = list(rdan_of(list(index), rows, _settings()).advantages)
+    if len(advantages) != len(response_mask):
+        raise ValueError(f"{len(advantages)} responses were rewarded, and the batch has {len(response_mask)}")
+    by_token = token_level_rewards.new_tensor(advantages).unsqueeze(-1) * response_mask
+    return by_token, by_token
+
+
+class RDANTrainer:
+    """Before one of verl's V1 trainers among the bases of a class, it lets `gdpo` be RDAN there."""
+
+    def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
+        """Fetch what `rdan_reward` found out, log it, and let the trainer do the rest.
+
+        Raises:
+            ValueError: The rows were not rewarded by `rdan_reward`.
+        """
+        import transfer_queue
+
+        fetched = transfer_queue.kv_batch_get(
+            keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
+        )
+        extra_fields = fetched.pop("extra_fields").tolist()
+        rows = [_numbers_of(extra.get("reward_extra_info", {})) for extra in extra_fields]
+        padding = [tag.get("is_padding", False) for tag in batch.tags]
+        advantages, figures = _by_session(batch.keys, rows, padding)
+        metrics.update(figures)
+        handed = _handed.set(advantages)
+        try:
+            return super()._compute_advantage(batch, metrics)  # type: ignore[misc]
+        finally:
+            _handed.reset(handed)
+
+
+def register() -> None:
+    """Let `algorithm.adv_estimator=gdpo` mean RDAN in this process, for verl's older trainer and for V1.
+
+    `rubricate_clients.adapters.verl_plugin` calls it when it is imported.
+
+    Raises:
+        ImportError: verl is not installed.
+    """
+    try:
+        from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
+    except ImportError as error:
+        raise ImportError(f"register needs verl in this environment ({error}): pip install verl") from error
+    ADV_ESTIMATOR_REGISTRY["gdpo"] = rdan_advantages  # verl's own decorator refuses a name that is taken
+    try:
+        from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
+    except ImportError:  # an older verl, or one without TransferQueue: it has no V1 trainers
+        return
+    # in place under their own names: verl treats every other `trainer_mode` than `sync` as asynchronous
+    for mode, trainer in list(TRAINER_REGISTRY.items()):
+        if not issubclass(trainer, RDANTrainer):
+            name = f"RDAN{trainer.__name__}"
+            TRAINER_REGISTRY[mode] = new_class(name, (RDANTrainer, trainer), exec_body=_here)
+
+
+def _here(namespace: dict[str, Any]) -> None:
+    namespace["__module__"] = __name__
+
+
+def _by_session(
+    keys: Sequence[str], rows: Sequence[Mapping[str, float]], padding: Sequence[bool]
+) -> tuple[list[float], dict[str, float]]:
+    """RDAN of rows under V1's keys `<uid>_<session>_<index>`, and figures on their samples to log.
+
+    A session is one sample of its prompt, with a row for each of its turns, which all carry the same numbers.
+    Rows of padding repeat those of another prompt: they get 0.0 and move no other.
+    """
+    sessions = [key.rpartition("_")[0] for key in keys]
+    samples = {s: row for s, row, padded in zip(sessions, rows, padding, strict=True) if not padded}
+    uids = [session.rpartition("_")[0] for session in samples]
+    found = rdan_of(uids, list(samples.values()), _settings())
+    advantage_of = dict(zip(samples, found.advantages, strict=True))
+    figures = _figures(uids, list(samples.values()), found)
+    return [advantage_of.get(session, 0.0) for session in sessions], figures
+
+
+def _figures(uids: Sequence[str], rows: Sequence[Mapping[str, float]], found: Advantages) -> dict[str, float]:
+    """The figures of `RolloutLog` that the carried numbers tell, under its names."""
+    outcome = [row["outcome"] if row["valid"] else None for row in rows]
+    quality = [row["quality"] if row["quality_valid"] else None for row in rows]
+    figures = {
+        "outcome": fmean([value for value in outcome if value is not None] or [0.0]),
+        "quality": fmean([value for value in quality if value is not None] or [0.0]),
+        "quality_decided": fmean([row["quality_valid"] for row in rows] or [0.0]),
+        **diagnostics(
+            uids,
+            found.advantages,
+            outcome=outcome,
+            quality=quality,
+            eligible=[bool(row["eligible"]) for row in rows],
+            a_out=found.a_out,
+            a_proc=found.a_proc,
+        ),
+    }
+    return {f"rubricate/{name}": value for name, value in figures.items()}
+
+
+def _numbers(score: Score, log_rubrics: Sequence[str]) -> dict[str, float]:
+    numbers = score.numbers()
+    named = {PREFIX + name: value for name, value in numbers.items()}
+    named[PREFIX + "signal"] = numbers["outcome"] + numbers["eligible"] * numbers["quality"]
+    for id in log_rubrics:
+        value = score.rubrics.get(id)
+        named[f"{PREFIX}rubric/{id}"] = value or 0.0
+        named[f"{PREFIX}rubric_valid/{id}"] = float(value is not None)
+    return {"score": numbers["outcome"], **named}
+
+
+def _numbers_of(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The names of `Score.numbers`, each with what verl has kept under it."""
+    names = list(Score().numbers())
+    missing = [PREFIX + name for name in names if PREFIX + name not in columns]
+    if missing:
+        raise ValueError(
+            f"the batch lacks {', '.join(missing)}: set reward.custom_reward_function to `rdan_reward` of "
+            "pkg://rubricate_clients.adapters.verl"
+        )
+    return {name: columns[PREFIX + name] for name in names}
+
+
+def _sample(response: str, extra_info: Mapping[str, Any]) -> Sample:
+    prompt = extra_info.get("prompt", extra_info.get("raw_prompt"))
+    lacks = [
+        name for name, value in (("prompt", prompt), ("rubrics", extra_info.get("rubrics"))) if value is None
+    ]
+    if lacks:
+        raise InvalidRequest(
+            f"the data set's column `extra_info` lacks {' and '.join(f'`{name}`' for name in lacks)} (it has "
+            f"{', '.join(extra_info) or 'nothing'}): put the prompt and its rubrics there"
+        )
+    return Sample(prompt, response, extra_info["rubrics"], group=0, reference=extra_info.get("reference"))
+
+
+@cache
+def _settings() -> AdapterSettings:
+    return AdapterSettings.read()
+
+
+@cache
+def _default_reward() -> RewardHook:
+    return reward_with()

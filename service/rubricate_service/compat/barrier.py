@@ -1,0 +1,258 @@
+"""The group barrier: holds a response until all of its group have come, or its time is out.
+
+A member that has come takes a seat at a place (`place.py`). Who takes the last seat of a group has the group
+scored; at the time-out whoever waited longest takes the seats that there are and has those scored. A member
+that comes after that begins a new round of the same group, as does the prompt when it is sampled again.
+
+A member whose client leaves gives its seat back. Where the group is being scored already, its result is put
+aside, and the next response with the same text (the client's retry) gets it without counting as another
+member. A member that was undecided and comes again is scored again within the group that it was in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from rubricate_service.compat.errors import Unavailable
+from rubricate_service.compat.place import Place, Seat
+from rubricate_service.compat.result import Result, broken
+from rubricate_service.compat.task import Task
+from rubricate_service.compat.waits import Member, Wait, Waits
+from rubricate_service.errors import ApiError, Overloaded, told_without_texts
+
+log = logging.getLogger("rubricate.compat")
+
+Rate = Callable[[Task, Sequence[str]], Awaitable[list[Result]]]
+"""Scores responses as one group; a result for each."""
+
+_RETRY_AFTER_S = 1.0
+_GRACE_S = 10.0  # for scoring that ends at its deadline, and for the way here
+
+_NO_PLACE = (
+    "the members of a group may come to different processes of this service, and these share no Redis where "
+    "they could meet: start it with --workers 1, or with --cache redis://HOST"
+)
+_STOPPING = "the service is stopping; send the response again"
+_LOST = "the process that scored this group went away; send the response again"
+_BROKE = "internal: scoring broke; the service's log says why"
+
+
+@dataclass(eq=False, slots=True)
+class _Round:
+    """A group that is being scored, and which of its seats still have somebody who waits."""
+
+    work: asyncio.Task[None]
+    present: set[str]
+
+
+class Barrier:
+    """Scores members together with their group.
+
+    Args:
+        rate: Scores a group.
+        place: Where members meet; None where they cannot, since several processes share no Redis.
+        timeout_s: How long a member waits for its group.
+        settle_s: How long it waits for the scores then, when the task has no deadline of its own.
+        most: How many members may wait in this process.
+
+    Attributes:
+        waiting_members: Requests that wait in this process, for their group or for its scores.
+        released_by_size: Groups scored in this process because they were complete.
+        released_by_timeout: Groups scored in this process because the time was out.
+    """
+
+    def __init__(
+        self, rate: Rate, place: Place | None, *, timeout_s: float, settle_s: float, most: int
+    ) -> None:
+        self._rate = rate
+        self._place = place
+        self._timeout_s = timeout_s
+        self._settle_s = settle_s
+        self._most = most
+        self._waits = Waits()
+        self._rounds: dict[str, _Round] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._draining = False
+        self.waiting_members = 0
+        self.released_by_size = 0
+        self.released_by_timeout = 0
+
+    @property
+    def open_groups(self) -> int:
+        """Groups of the members that wait in this process."""
+        return len({wait.member.key for wait in self._waits if wait.is_present})
+
+    async def open(self) -> None:
+        """Begin."""
+        if self._place is not None:
+            await self._place.open(self._answered)
+
+    def drain(self) -> None:
+        """Refuse from now on all that would wait, and those that wait for others; what is scored goes on."""
+        self._draining = True
+        for wait in self._waits:
+            if wait.seat.name not in self._rounds:
+                wait.settle(Unavailable(_STOPPING))
+
+    async def close(self) -> None:
+        """End everything."""
+        self.drain()
+        for task in (tasks := [*self._tasks]):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._place is not None:
+            await self._place.close()
+
+    async def result(self, member: Member) -> Result:
+        """The member's result within its group, as soon as it is there.
+
+        Cancel it when nobody waits any more: that gives the seat back.
+
+        Raises:
+            Overloaded: Too many members wait.
+            Unavailable: The group cannot meet, or its scores got lost.
+        """
+        if member.task.size == 1:
+            return (await self._rate(member.task, [member.text]))[0]
+        if self._place is None:
+            raise Unavailable(_NO_PLACE)
+        if self._draining:
+            raise Unavailable(_STOPPING)
+        if self.waiting_members >= self._most:
+            message = f"{self._most} responses wait for their groups, as many as may (`compat.group_waiting`)"
+            raise Overloaded(message, _RETRY_AFTER_S)
+        self.waiting_members += 1
+        try:
+            return await self._result(self._place, member)
+        finally:
+            self.waiting_members -= 1
+
+    async def put_aside(self, member: Member, result: Result) -> None:
+        """Have the result ready for the member's next try: it will not be handed over now."""
+        if self._place is not None and member.task.size > 1:
+            await self._place.put(member.name, result)
+
+    async def _result(self, place: Place, member: Member) -> Result:
+        earlier = await place.pop(member.name)
+        if earlier is None:
+            return await self._among_others(place, member)
+        if not earlier.undecided:
+            return earlier
+        try:
+            return (await self._rate(member.task, [member.text, *earlier.peers]))[0]
+        except BaseException:  # the client leaving, too
+            self._spawn(place.put(member.name, earlier))
+            raise
+
+    async def _among_others(self, place: Place, member: Member) -> Result:
+        wait = self._waits.come_again(member)
+        if wait is not None:
+            if (round := self._rounds.get(wait.seat.name)) is not None:
+                round.present.add(wait.seat.name)
+        else:
+            seat = Seat(name=uuid4().hex, text=member.text, host=place.host)
+            wait = Wait(member, seat, asyncio.get_running_loop().create_future())
+            self._waits.add(wait)
+            wait.joining = self._spawn(self._join(place, wait))
+        try:
+            return await self._answer(place, wait)
+        except BaseException:  # the client leaving, too
+            wait.is_present = False
+            if wait.answer.done() and wait.answer.exception() is None:
+                self._spawn(self.put_aside(member, wait.answer.result()))
+            else:
+                self._spawn(self._give_back(place, wait))
+            raise
+
+    async def _answer(self, place: Place, wait: Wait) -> Result:
+        # what is waited for does not end with the wait: a group whose seats were taken must be scored
+        done, _ = await asyncio.wait({wait.answer}, timeout=self._timeout_s)
+        if not done:
+            self._spawn(self._take(place, wait))
+            done, _ = await asyncio.wait({wait.answer}, timeout=self._limit_s(wait.member.task))
+        if not done:
+            raise Unavailable(_LOST)
+        return wait.answer.result()
+
+    def _limit_s(self, task: Task) -> float:
+        """After which a group that is being scored has lost its scores."""
+        return (task.options.deadline_s or self._settle_s) + _GRACE_S
+
+    async def _join(self, place: Place, wait: Wait) -> None:
+        try:
+            seats = await place.join(wait.member.key, wait.seat, wait.member.task.size)
+        except ApiError as error:
+            wait.settle(error)
+            return
+        if seats is not None:
+            self.released_by_size += 1
+            self._begin(place, wait.member.task, seats)
+
+    async def _take(self, place: Place, wait: Wait) -> None:
+        seats = await place.take(wait.member.key, wait.seat)
+        if seats:
+            self.released_by_timeout += 1
+            self._begin(place, wait.member.task, seats)
+
+    def _begin(self, place: Place, task: Task, seats: Sequence[Seat]) -> None:
+        round = _Round(self._spawn(self._score(place, task, seats)), {seat.name for seat in seats})
+        self._rounds |= dict.fromkeys(round.present, round)
+
+    async def _score(self, place: Place, task: Task, seats: Sequence[Seat]) -> None:
+        texts = [seat.text for seat in seats]
+        try:
+            results = await self._rate(task, texts)
+        except asyncio.CancelledError:  # all clients left
+            for seat in seats:
+                self._waits.forget(seat.name)
+            raise
+        except ApiError as error:
+            results = broken(task, texts, error.message)
+        except Exception as error:
+            log.error("scoring %d responses broke: %s", len(texts), told_without_texts(error))  # noqa: TRY400
+            results = broken(task, texts, _BROKE)
+        finally:
+            for seat in seats:
+                self._rounds.pop(seat.name, None)
+        await place.deliver(list(zip(seats, results, strict=True)))
+
+    def _answered(self, seat: str, result: Result) -> None:
+        wait = self._waits.end(seat)
+        if wait is None:
+            return
+        if not wait.is_present:
+            self._spawn(self.put_aside(wait.member, result))
+        wait.settle(result)
+
+    async def _give_back(self, place: Place, wait: Wait) -> None:
+        """Give back the seat of a client that left; with the last one of a group, end its scoring."""
+        seat = wait.seat.name
+        await asyncio.wait({wait.joining})
+        if await place.leave(wait.member.key, wait.seat):
+            self._waits.forget(seat)
+        elif seat in self._waits:
+            self._waits.leave(wait)
+            asyncio.get_running_loop().call_later(self._limit_s(wait.member.task), self._waits.forget, seat)
+            if (round := self._rounds.get(seat)) is not None:
+                round.present.discard(seat)
+                if not round.present:
+                    round.work.cancel()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do something that goes on when the request that wanted it is gone."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except ApiError as error:
+                log.warning("the group barrier: %s", error.message)
+
+        task = asyncio.create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

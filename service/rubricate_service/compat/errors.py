@@ -1,0 +1,40 @@
+"""What only the drop-in routes answer, beside the errors of `rubricate_service.errors`.
+
+ApiError
+└── Unavailable  503  try again
+    └── Unscored      a response that could not be decided; the details name the rubrics
+"""
+
+from __future__ import annotations
+
+from rubricate_clients.faults import ErrorDetail
+from rubricate_service.errors import ApiError, InvalidRequest
+from rubricate_service.importers.node import RowFault
+
+
+class Unavailable(ApiError):
+    """The group cannot meet here or now; the message says what to do."""
+
+    status = 503
+    type = "unavailable"
+
+
+class Unscored(Unavailable):
+    """A verdict that is needed failed. Sent again, the response is scored in the group that it was in."""
+
+
+def invalid_at(at: str, *faults: tuple[str, str]) -> InvalidRequest:
+    """Faults of what lies at the path `at`, each a path below it and a message."""
+    details = [ErrorDetail(path=_join(at, path), message=message) for path, message in faults]
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    where = f"{details[0].path}: " if details[0].path else ""
+    return InvalidRequest(f"{where}{details[0].message}{more}", details)
+
+
+def invalid_row(at: str, fault: RowFault) -> InvalidRequest:
+    """A fault of the row that lies at the path `at`."""
+    return invalid_at(at, (fault.path, fault.message))
+
+
+def _join(at: str, path: str) -> str:
+    return f"{at}.{path}" if at and path and not path.startswith("[") else at + path

@@ -1,0 +1,63 @@
+"""Finding the answer in what a trainer decodes: the prompt before it, end tokens behind it."""
+
+from __future__ import annotations
+
+# Names of tokens that end a turn or fill a batch; `<|name|>` of any name is taken for one as well.
+_ENDS = ("</s>", "<eos>", "<pad>", "[PAD]", "[EOS]", "<end_of_turn>", "<turn|>", "<end_of_utterance>")
+_BRACKETS = (("<|", "|>"), ("<｜", "｜>"))
+_MOST_NAME = 40  # characters between the brackets
+
+_THINK = "<think>"
+
+
+def answer_after(prompt: str, query: str) -> str:
+    """What follows the prompt in the decoded text of prompt and answer.
+
+    Some tokenizers give a prompt back with other white space than it had, so where the texts differ they are
+    compared without it.
+
+    Raises:
+        ValueError: The query does not begin with the prompt.
+    """
+    if query.startswith(prompt):
+        return query[len(prompt) :]
+    end = 0
+    for character in "".join(prompt.split()):
+        while end < len(query) and query[end].isspace():
+            end += 1
+        if end == len(query) or query[end] != character:
+            shown = query[max(0, end - 20) : end + 20]
+            raise ValueError(
+                f"does not begin with the prompt (they differ at character {end}, near {shown!r}), so the "
+                "answer in it cannot be found: was the prompt cut at the trainer's maximal length?"
+            )
+        end += 1
+    answer = query[end:]
+    return answer.lstrip() if prompt[-1:].isspace() else answer
+
+
+def without_end_tokens(text: str) -> str:
+    """The text without the special tokens at its end; a text without any is left as it is."""
+    while (shorter := _without_last(text)) != text:
+        text = shorter
+    return text
+
+
+def _without_last(text: str) -> str:
+    # what stands between two end tokens is the template's
+    bare = text.rstrip()
+    for token in _ENDS:
+        if bare.endswith(token):
+            return bare.removesuffix(token)
+    for opening, closing in _BRACKETS:
+        start = bare.rfind(opening, -_MOST_NAME - len(opening) - len(closing))
+        if bare.endswith(closing) and start >= 0:
+            name = bare[start + len(opening) : -len(closing)]
+            if name and all(c.isalnum() or c in "_-▁" for c in name):
+                return bare[:start]
+    return text
+
+
+def with_opened_thinking(prompt: str, answer: str) -> str:
+    """The answer with the `<think>` that the prompt's template wrote for it, so that thinking is found."""
+    return _THINK + answer if prompt.rstrip().endswith(_THINK) else answer

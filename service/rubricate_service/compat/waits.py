@@ -1,0 +1,109 @@
+"""Who waits at the barrier in this process, and whose client has left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+from rubricate_service.compat.place import Seat
+from rubricate_service.compat.result import Result
+from rubricate_service.compat.task import Task
+from rubricate_service.errors import ApiError
+
+
+@dataclass(frozen=True)
+class Member:
+    """A response to score, and what it is scored by."""
+
+    task: Task
+    text: str
+
+    @cached_property
+    def key(self) -> str:
+        """Name of its group."""
+        return self.task.key
+
+    @cached_property
+    def name(self) -> str:
+        """By which a retry is told: its group and its text. Equal members share it."""
+        return f"{self.key}:{sha256(self.text.encode()).hexdigest()}"
+
+
+@dataclass(eq=False)
+class Wait:
+    """A member at its seat.
+
+    Attributes:
+        answer: Its result; an error only while somebody waits for it.
+        joining: The work of taking the seat.
+        is_present: Whether its client is still there.
+    """
+
+    member: Member
+    seat: Seat
+    answer: asyncio.Future[Result]
+    joining: asyncio.Task[None] = field(init=False)
+    is_present: bool = True
+
+    def settle(self, answer: Result | ApiError) -> None:
+        """Give the answer to whoever waits; a second one is dropped."""
+        if self.answer.done():
+            return
+        if isinstance(answer, Result):
+            self.answer.set_result(answer)
+        elif self.is_present:
+            self.answer.set_exception(answer)
+
+
+class Waits:
+    """All waits, by their seats."""
+
+    def __init__(self) -> None:
+        self._by_seat: dict[str, Wait] = {}
+        # by member: those that a client left while the group was being scored
+        self._left: defaultdict[str, list[Wait]] = defaultdict(list)
+
+    def __iter__(self) -> Iterator[Wait]:
+        return iter(self._by_seat.values())
+
+    def __contains__(self, seat: str) -> bool:
+        return seat in self._by_seat
+
+    def add(self, wait: Wait) -> None:
+        """Begin a wait."""
+        self._by_seat[wait.seat.name] = wait
+
+    def leave(self, wait: Wait) -> None:
+        """Its client is gone, and its answer will come all the same."""
+        self._left[wait.member.name].append(wait)
+
+    def come_again(self, member: Member) -> Wait | None:
+        """A wait that a client left, and to which this seems to be its retry."""
+        wait = next(iter(self._left.get(member.name, ())), None)
+        if wait is not None:
+            self._return(wait)
+            wait.is_present = True
+        return wait
+
+    def end(self, seat: str) -> Wait | None:
+        """Take a wait out."""
+        wait = self._by_seat.pop(seat, None)
+        if wait is not None:
+            self._return(wait)
+        return wait
+
+    def forget(self, seat: str) -> None:
+        """Take a wait out unless somebody is there."""
+        if seat in self._by_seat and not self._by_seat[seat].is_present:
+            self.end(seat)
+
+    def _return(self, wait: Wait) -> None:
+        waits = self._left.get(wait.member.name, [])
+        if wait in waits:
+            waits.remove(wait)
+            if not waits:
+                del self._left[wait.member.name]

@@ -1,0 +1,143 @@
+"""Who asks: bearer tokens with a tenant and scopes, kept as digests.
+
+A token is 256 random bits, so a fast digest is right: a slow one (argon2, bcrypt) makes guessing dear where
+people choose secrets, and nobody guesses one of 2^256; it would only make every request dear.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import Depends, Request
+from fastapi.params import Depends as Dependency
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
+
+from rubricate_service.errors import Forbidden, Unauthorized, answer_to
+from rubricate_service.http.settings import Scope, TokenSettings
+
+OPEN = frozenset({"/livez", "/readyz", "/startupz"})
+"""Paths that need no token: what an orchestrator probes."""
+
+_PREFIX = "rubricate_"  # by which scanners find a token that was committed
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: a token's name, whose work it is (`""`: nobody has to say), what it may do."""
+
+    name: str
+    tenant: str
+    scopes: frozenset[Scope]
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the caller has a scope; any scope includes `read`."""
+        return scope in self.scopes or (scope == "read" and bool(self.scopes))
+
+
+ANYONE = Caller("", "", frozenset({"read", "score", "admin"}))
+"""Who asks a service without tokens: nobody is told apart, and everybody may do everything."""
+
+
+def new_token() -> str:
+    """A token of 256 random bits."""
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def digest(token: str) -> str:
+    """A token as it stands in the settings."""
+    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
+
+
+class Tokens:
+    """The tokens of the settings; with none, everybody may do everything."""
+
+    def __init__(self, tokens: Mapping[str, TokenSettings]) -> None:
+        self._callers = [
+            (table.hash, Caller(name, table.tenant or name, frozenset(table.scopes)))
+            for name, table in tokens.items()
+        ]
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether a request must name a token."""
+        return bool(self._callers)
+
+    def caller(self, authorization: str) -> Caller:
+        """Who sends this `Authorization` header.
+
+        Raises:
+            Unauthorized: It names no token that is known.
+        """
+        if not self.are_needed:
+            return ANYONE
+        scheme, _, token = authorization.strip().partition(" ")
+        if not authorization:
+            raise Unauthorized("this service wants a token: send `Authorization: Bearer TOKEN`")
+        if scheme.lower() != "bearer":
+            raise Unauthorized("the Authorization header is not of the form `Bearer TOKEN`")
+        presented, found = digest(token.strip()), None
+        for known, caller in self._callers:
+            # all are compared, so that the time tells nothing
+            if hmac.compare_digest(known, presented):
+                found = caller
+        if found is None:
+            raise Unauthorized("the token is not known here (it may have been replaced)")
+        return found
+
+
+class Authentication:
+    """ASGI middleware: puts the `Caller` into the request's state, and refuses who has no token.
+
+    It stands before the routes, so that a route cannot be forgotten. An open path is served to anyone; its
+    caller is None where a token is wanted and none that is known was sent.
+    """
+
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+        self._app = app
+        self._tokens = tokens
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        caller: Caller | None = None
+        try:
+            caller = self._tokens.caller(header.decode("latin-1"))
+        except Unauthorized as refusal:
+            if scope["path"] not in OPEN:
+                await answer_to(refusal)(scope, receive, send)
+                return
+        scope.setdefault("state", {})["caller"] = caller
+        await self._app(scope, receive, send)
+
+
+def caller_of(request: Request) -> Caller | None:
+    """Who sent a request; None on an open path where nobody said so."""
+    caller: Caller | None = request.state.caller
+    return caller
+
+
+def tenant_of(request: Request) -> str:
+    """Whose work a request is; `""` where nobody has to say so."""
+    caller = caller_of(request)
+    return caller.tenant if caller else ""
+
+
+def needs(scope: Scope) -> Dependency:
+    """A dependency that lets only callers with this scope in: `APIRouter(dependencies=[needs("score")])`."""
+
+    async def check(request: Request) -> None:
+        caller = caller_of(request)
+        if caller is None or not caller.may(scope):
+            name = f"the token {caller.name!r}" if caller else "a request without a token"
+            raise Forbidden(f"{request.url.path} needs the scope `{scope}`, which {name} lacks")
+
+    dependency: Dependency = Depends(check)
+    return dependency

@@ -1,0 +1,1 @@
+"""Linting: what is wrong with a group's rubrics before anything is scored by them."""

@@ -1,0 +1,57 @@
+"""What rules share: pairs, and how a bound is put in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+from rubricate_service.lint.demand import Bounds, Demand
+from rubricate_service.lint.group import BuiltGroup, BuiltRubric
+
+D = TypeVar("D", bound=Demand)
+
+Made = tuple[BuiltRubric, D]
+"""A demand and the rubric that makes it."""
+
+
+def pairs(group: BuiltGroup, kind: type[D]) -> Iterator[tuple[Made[D], Made[D]]]:
+    """Each two demands of a kind that two rubrics make, the earlier first."""
+    for one, other in combinations(group.demands(kind), 2):
+        if one[0] is not other[0]:
+            yield one, other
+
+
+def number(value: float) -> str:
+    """A number without needless decimals."""
+    return f"{value:g}" if value < 1e6 else f"{value:.0f}"
+
+
+def _counted(relation: str, value: float, bounds: Bounds) -> str:
+    name = bounds.measure.name
+    if value == 1:
+        name = name.replace("times ", "time ", 1) if name.startswith("times ") else name.removesuffix("s")
+    return f"{'exactly' if bounds.low == bounds.high else relation} {number(value)} {name}"
+
+
+def low_of(bounds: Bounds) -> str:
+    """The lower bound in words."""
+    return _counted("at least", bounds.low, bounds)
+
+
+def high_of(bounds: Bounds) -> str:
+    """The upper bound in words."""
+    return _counted("at most", bounds.high, bounds)
+
+
+def upper_bounds(group: BuiltGroup, kinds: Sequence[str]) -> Iterator[Made[Bounds]]:
+    """Bounds with an upper end on something of these kinds."""
+    for rubric, bounds in group.demands(Bounds):
+        if bounds.measure.kind in kinds and bounds.high < math.inf:
+            yield rubric, bounds
+
+
+def quoted(text: str) -> str:
+    """A phrase in quotes, shortened where it is long."""
+    return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}…"'

@@ -1,0 +1,158 @@
+"""OpenRLHF's hooks against a real service with its group barrier.
+
+`openrlhf.utils.agent` is a stub here: a single turn with the real one's signature, and with the fields of its
+output that the trainer reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from rubricate_clients.adapters import Unscored, openrlhf
+from rubricate_clients.errors import InvalidRequest
+
+ROUTE = "/compat/openrlhf/get_reward"
+LABEL = json.dumps({"rubrics": RUBRICS, "size": len(RESPONSES)})
+END = "<|im_end|>"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    with reward_service(tmp_path_factory.mktemp("service")) as wire:
+        yield wire
+
+
+@pytest.fixture
+def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
+    running.reset()
+    monkeypatch.setenv("RUBRICATE_URL", running.url)
+    openrlhf._default_reward.cache_clear()
+    openrlhf._default_agent.cache_clear()
+    return running
+
+
+class SingleTurnAgentExecutor:
+    """The stub."""
+
+    def __init__(self, remote_rm_url: str | list[str] | None = None) -> None:
+        assert remote_rm_url is None
+
+    async def execute(
+        self,
+        prompt: str,
+        label: Any,
+        sampling_params: Any,
+        max_length: int,
+        hf_tokenizer: Any,
+        llm_engine: Any,
+        images: Any = None,
+    ) -> dict[str, Any]:
+        said = await llm_engine.generate(prompt)
+        tokens = list(prompt + said)
+        return {"observation_tokens": tokens, "reward": None, "scores": None, "extra_logs": {}}
+
+
+class Tokenizer:
+    """Its tokens are characters."""
+
+    def decode(self, tokens: list[str], skip_special_tokens: bool) -> str:
+        assert not skip_special_tokens
+        return "".join(tokens)
+
+
+class Engine:
+    """Says the responses one after the other."""
+
+    def __init__(self) -> None:
+        self.left = [response + END for response in RESPONSES]
+
+    async def generate(self, prompt: str) -> str:
+        return self.left.pop(0)
+
+
+@pytest.fixture
+def trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = ModuleType("openrlhf.utils.agent")
+    agent.SingleTurnAgentExecutor = SingleTurnAgentExecutor  # type: ignore[attr-defined]
+    for name, module in {"openrlhf": ModuleType("openrlhf"), "openrlhf.utils": ModuleType("utils")}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "openrlhf.utils.agent", agent)
+
+
+def executed(executor: Any, label: Any = LABEL) -> list[dict[str, Any]]:
+    async def all_of_them() -> list[dict[str, Any]]:
+        engine, tokenizer = Engine(), Tokenizer()
+        turns = [
+            executor.execute(
+                prompt=PROMPT,
+                label=label,
+                sampling_params=None,
+                max_length=100,
+                hf_tokenizer=tokenizer,
+                llm_engine=engine,
+                images=None,
+            )
+            for _ in RESPONSES
+        ]
+        return list(await asyncio.gather(*turns))
+
+    return asyncio.run(all_of_them())
+
+
+def test_the_agent_rewards_each_response_with_its_advantage(service: Wire, trainer: None) -> None:
+    outputs = executed(openrlhf.AgentExecutor())
+    assert [output["reward"] for output in outputs] == pytest.approx(ADVANTAGES, abs=1e-9)
+    assert [output["scores"] for output in outputs] == [1, 1, 1, 0]
+    assert {tuple(output["extra_logs"]) for output in outputs} == {openrlhf.LOGGED}
+    assert service.posts == [ROUTE] * 4
+
+
+def test_a_reward_function_in_as_many_threads_as_responses(service: Wire) -> None:
+    with ThreadPoolExecutor(len(RESPONSES)) as threads:
+        answers = threads.map(
+            lambda response: openrlhf.rdan_reward([PROMPT + response + END], [PROMPT], [LABEL]), RESPONSES
+        )
+        assert [answer["rewards"][0] for answer in answers] == pytest.approx(ADVANTAGES, abs=1e-9)
+
+
+def test_a_try_that_is_sent_again_is_no_second_member(service: Wire, trainer: None) -> None:
+    service.troubles = ["busy", "cut"]
+    outputs = executed(openrlhf.AgentExecutor())
+    assert [output["reward"] for output in outputs] == pytest.approx(ADVANTAGES, abs=1e-9)
+    assert {output["extra_logs"]["members"] for output in outputs} == {4.0}
+
+
+def test_what_is_not_scored_is_raised(service: Wire, trainer: None) -> None:
+    label = json.dumps({"rubrics": UNDECIDABLE, "size": 4})
+    with pytest.raises(Unscored, match="unknown_check"):
+        executed(openrlhf.agent_with(timeout_s=1)(), label)
+
+
+def test_what_is_not_scored_is_masked_with_the_same_keys(service: Wire, trainer: None) -> None:
+    label = json.dumps({"rubrics": UNDECIDABLE, "size": 4})
+    for output in executed(openrlhf.agent_with(timeout_s=1, unscored="mask")(), label):
+        assert (output["reward"], output["extra_logs"]["valid"]) == (0.0, 0.0)
+        assert tuple(output["extra_logs"]) == openrlhf.LOGGED
+
+
+@pytest.mark.parametrize(
+    ("label", "message"), [("", "rubrics"), ({1, 2}, "a label cannot be written as JSON"), ("{", "label")]
+)
+def test_a_label_that_is_none_is_the_callers_fault(service: Wire, label: Any, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        openrlhf.rdan_reward([PROMPT + "x"], [PROMPT], [label])
+
+
+def test_the_agent_says_what_is_missing() -> None:
+    with pytest.raises(ImportError, match="pip install openrlhf"):
+        openrlhf.agent_with(url="http://127.0.0.1:8080")
+    assert not hasattr(openrlhf, "Agent")

@@ -1,0 +1,165 @@
+"""slime's hooks against a real service. `Sample` has the fields of slime's own that the hooks may see."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from rubricate_clients.adapters import Unscored, slime
+from rubricate_clients.errors import InvalidRequest
+
+
+@dataclass
+class Sample:
+    group_index: int | None = None
+    index: int | None = None
+    prompt: str | list[dict[str, str]] = ""
+    response: str = ""
+    label: str | None = None
+    reward: float | dict[str, Any] | None = None
+    remove_sample: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def get_reward_value(self, key: str) -> float:
+        assert isinstance(self.reward, dict)
+        value: float = self.reward[key]
+        return value
+
+
+def group(index: int = 0, rubrics: Any = RUBRICS, **fields: Any) -> list[Sample]:
+    given = {"prompt": PROMPT, "metadata": {"rubrics": rubrics}, **fields}
+    return [Sample(group_index=index, index=n, response=r, **given) for n, r in enumerate(RESPONSES)]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    with reward_service(tmp_path_factory.mktemp("service")) as wire:
+        yield wire
+
+
+@pytest.fixture
+def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
+    running.reset()
+    monkeypatch.setenv("RUBRICATE_URL", running.url)
+    slime._settings.cache_clear()
+    slime._default_reward.cache_clear()
+    return running
+
+
+def rewarded(samples: list[Sample], *, as_group: bool) -> list[Sample]:
+    async def all_of_them() -> list[Any]:
+        if as_group:
+            return list(await slime.rdan_reward(None, samples))
+        return list(await asyncio.gather(*(slime.rdan_reward(None, sample) for sample in samples)))
+
+    for sample, reward in zip(samples, asyncio.run(all_of_them()), strict=True):
+        sample.reward = reward
+    return samples
+
+
+@pytest.mark.parametrize("as_group", [True, False])
+def test_advantages_are_rdan_and_outcomes_are_logged(service: Wire, as_group: bool) -> None:
+    raw, advantages = slime.rdan_advantages(None, rewarded(group(), as_group=as_group))
+    assert advantages == pytest.approx(ADVANTAGES, abs=1e-12)
+    assert raw == [1.0, 1.0, 1.0, 0.0]
+    assert service.posts == ["/v1/score"] * (1 if as_group else 4)
+
+
+def test_groups_of_any_size_are_told_apart_by_their_index(service: Wire) -> None:
+    small = group(7)[:2]
+    samples = rewarded(group(3), as_group=True) + rewarded(small, as_group=True)
+    order = [4, 0, 1, 5, 2, 3]
+    _, advantages = slime.rdan_advantages(None, [samples[i] for i in order])
+    alone = slime.rdan_advantages(None, small)[1]
+    assert advantages == pytest.approx([[*ADVANTAGES, *alone][i] for i in order], abs=1e-12)
+
+
+def test_rewards_have_the_same_finite_numbers_for_every_sample(service: Wire) -> None:
+    rewards = [sample.reward for sample in rewarded(group(), as_group=True)]
+    assert all(isinstance(reward, dict) for reward in rewards)
+    assert {tuple(reward) for reward in rewards if isinstance(reward, dict)} == {
+        ("outcome", "quality", "eligible", "valid", "quality_valid")
+    }
+    assert [sample.get_reward_value("outcome") for sample in rewarded(group(), as_group=True)] == [1, 1, 1, 0]
+
+
+def test_a_sample_without_a_score_leaves_the_loss_and_moves_no_other(service: Wire) -> None:
+    masked = slime.reward_with(unscored="mask")
+    samples = group()
+    samples[3].metadata = {"rubrics": UNDECIDABLE}
+
+    async def one_by_one() -> list[Any]:
+        return [await masked(None, sample) for sample in samples]
+
+    for sample, reward in zip(samples, asyncio.run(one_by_one()), strict=True):
+        sample.reward = reward
+    assert slime.rdan_advantages(None, samples)[1] == pytest.approx([1.0, 0.0, -1.0, 0.0], abs=1e-5)
+    assert [sample.remove_sample for sample in samples] == [False, False, False, True]
+
+
+def test_nothing_scored_is_raised(service: Wire) -> None:
+    with pytest.raises(Unscored, match="unknown_check"):
+        asyncio.run(slime.rdan_reward(None, group(rubrics=UNDECIDABLE)))
+
+
+def test_the_filter_keeps_a_group_where_all_pass_but_differ(service: Wire) -> None:
+    samples = rewarded(group(), as_group=True)
+    assert slime.rdan_filter(None, samples[:3])  # outcomes are equal
+    assert not slime.rdan_filter(None, [samples[0], samples[0]])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {}, "label": json.dumps({"rubrics": RUBRICS})},
+        {"metadata": {"rubrics": json.dumps(RUBRICS)}},
+        {
+            "metadata": {"rubrics": RUBRICS, "prompt": PROMPT},
+            "prompt": "<|im_start|>user\nrendered<|im_end|>",
+        },
+    ],
+)
+def test_rubrics_and_prompt_are_found_where_a_data_set_has_them(
+    service: Wire, fields: dict[str, Any]
+) -> None:
+    _, advantages = slime.rdan_advantages(None, rewarded(group(**fields), as_group=True))
+    assert advantages == pytest.approx(ADVANTAGES, abs=1e-12)
+
+
+def test_tokens_that_end_a_turn_are_no_part_of_a_response(service: Wire) -> None:
+    ends = [{"check": "text:ends_with", "kwargs": {"value": "brook."}}]
+    sample = group(rubrics=ends)[0]
+    sample.response += "<|im_end|>"
+    reward = asyncio.run(slime.rdan_reward(None, sample))
+    assert isinstance(reward, dict)
+    assert reward["outcome"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (Sample(index=4, prompt=PROMPT, response="x"), "sample 4 has no rubrics"),
+        (Sample(index=4, prompt=PROMPT, response="x", label="42"), "--label-key"),
+    ],
+)
+def test_a_row_without_rubrics_says_where_they_go(service: Wire, sample: Sample, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        asyncio.run(slime.rdan_reward(None, sample))
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (Sample(index=2, reward=0.5, group_index=0), "--custom-rm-path"),
+        (Sample(index=2, reward=None), "None"),
+    ],
+)
+def test_rewards_of_another_model_are_refused(service: Wire, sample: Sample, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        slime.rdan_advantages(None, [sample])

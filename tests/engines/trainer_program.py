@@ -1,0 +1,49 @@
+"""Programs that run a trainer's own code in the trainer's environment, since it fits in no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAMS = Path(__file__).parent
+
+
+def environment(trainer: str) -> Path:
+    """Folder of the programs in the trainer's environment.
+
+    The test is skipped where `RUBRICATE_<TRAINER>` does not name a folder that the trainer's script has made.
+    """
+    variable = f"RUBRICATE_{trainer.upper()}"
+    if variable not in os.environ:
+        pytest.skip(f"needs {trainer} itself: run make test-engines")
+    home = Path(os.environ[variable]).resolve()
+    if not (home / "ready").exists():
+        pytest.skip(f"{trainer} cannot be installed here; {home / 'install.log'} says why")
+    return home / "venv/bin"
+
+
+def run_program(trainer: str, job: dict[str, Any], url: str, program: str | None = None) -> dict[str, Any]:
+    """Run a program on the job, with the service at `url`; gives what it prints as JSON.
+
+    Args:
+        trainer: Whose environment it runs in; see `environment`.
+        job: Goes to it as JSON.
+        url: Goes to it as `RUBRICATE_URL`.
+        program: It is `<program>_program.py`; by default the trainer's name.
+    """
+    done = subprocess.run(
+        [environment(trainer) / "python", PROGRAMS / f"{program or trainer}_program.py", json.dumps(job)],
+        env={**os.environ, "RUBRICATE_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

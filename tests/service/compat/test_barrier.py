@@ -1,0 +1,387 @@
+"""The barrier with a scripted scorer: who is scored with whom, at both kinds of place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis_server import RedisServer, needs_redis, running_redis
+
+from rubricate_clients.wire import Options, Rubric
+from rubricate_service.compat.barrier import Barrier
+from rubricate_service.compat.errors import Unavailable
+from rubricate_service.compat.place import LocalPlace, Place, Seat
+from rubricate_service.compat.redis_place import RedisPlace
+from rubricate_service.compat.result import Result, Undecided
+from rubricate_service.compat.task import Task
+from rubricate_service.compat.waits import Member
+from rubricate_service.errors import InvalidRequest, Overloaded
+
+LONG = 30.0
+"""Seconds that no test waits out."""
+
+MakePlace = Callable[[float], Place]
+Script = Callable[[Barrier, "Scorer"], Awaitable[None]]
+
+
+class Scorer:
+    """Scores a response with its length, and says who was there.
+
+    Attributes:
+        rounds: The responses of each group that it was asked to score.
+        gate: What scoring waits for.
+        undecided: Responses that it cannot decide.
+    """
+
+    def __init__(self) -> None:
+        self.rounds: list[list[str]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.undecided: set[str] = set()
+        self.cancelled = 0
+
+    async def __call__(self, task: Task, texts: Sequence[str]) -> list[Result]:
+        self.rounds.append(sorted(texts))
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        fault = [Undecided(path="rubrics[0]", message="timeout: too late")]
+        return [
+            Result(
+                a_out=float(len(text)),
+                members=len(texts),
+                missing=task.size - len(texts),
+                undecided=fault if text in self.undecided else [],
+                peers=[*texts[:i], *texts[i + 1 :]] if text in self.undecided else [],
+            )
+            for i, text in enumerate(texts)
+        ]
+
+
+def task_of(size: int = 3, **fields: Any) -> Task:
+    rubric = Rubric(check="punctuation:no_comma")
+    given = {"prompt": "Say it.", "reference": None, "rubrics": [rubric], "options": Options()}
+    return Task(**{**given, "tenant": "", "run": "", "group": "", "size": size, **fields})
+
+
+def ask(barrier: Barrier, text: str, size: int = 3, **fields: Any) -> asyncio.Task[Result]:
+    return asyncio.create_task(barrier.result(Member(task_of(size, **fields), text)))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(params=["local", pytest.param("redis", marks=needs_redis)])
+def place(request: pytest.FixtureRequest) -> MakePlace:
+    if request.param == "local":
+        return lambda timeout_s: LocalPlace(100)
+    server: RedisServer = request.getfixturevalue("redis")
+    server.command("FLUSHALL")
+    return lambda timeout_s: RedisPlace(server.url, timeout_s)
+
+
+def play(place: MakePlace | None, script: Script, *, timeout_s: float = LONG, most: int = 100) -> Scorer:
+    """Run a script against a barrier, and see that it leaves nothing behind."""
+
+    async def played() -> Scorer:
+        scorer = Scorer()
+        at = place(timeout_s) if place is not None else None
+        barrier = Barrier(scorer, at, timeout_s=timeout_s, settle_s=LONG, most=most)
+        await barrier.open()
+        try:
+            await script(barrier, scorer)
+            assert (barrier.waiting_members, barrier.open_groups) == (0, 0)
+        finally:
+            await barrier.close()
+        return scorer
+
+    return asyncio.run(played())
+
+
+def test_a_group_is_scored_as_one_when_its_last_member_has_come(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        first = [ask(barrier, "a"), ask(barrier, "bb")]
+        await until(lambda: (barrier.waiting_members, barrier.open_groups) == (2, 1))
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in first)
+        results = await asyncio.gather(*first, ask(barrier, "ccc"))
+        assert [r.advantage for r in results] == [1.0, 2.0, 3.0]
+        assert {(r.members, r.missing) for r in results} == {(3, 0)}
+        assert (barrier.released_by_size, barrier.released_by_timeout) == (1, 0)
+
+    assert play(place, script).rounds == [["a", "bb", "ccc"]]
+
+
+def test_groups_of_one_prompt_follow_each_other(place: MakePlace) -> None:
+    """The prompt is sampled twice, and some responses are equal: each is a member of its own."""
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        results = await asyncio.gather(*(ask(barrier, text) for text in ["a", "a", "b", "a", "a", "b"]))
+        assert {(r.members, r.missing) for r in results} == {(3, 0)}
+        assert barrier.released_by_size == 2
+
+    assert sorted(map(len, play(place, script).rounds)) == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "other", [{"group": "2"}, {"tenant": "x"}, {"run": "x"}, {"prompt": "Else."}, {"reference": "r"}]
+)
+def test_other_tasks_are_other_groups(other: dict[str, str]) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        one, two = ask(barrier, "a", 2), ask(barrier, "b", 2, **other)
+        await until(lambda: barrier.open_groups == 2)
+        await asyncio.gather(one, two, ask(barrier, "c", 2), ask(barrier, "d", 2, **other))
+
+    assert sorted(play(lambda timeout_s: LocalPlace(9), script).rounds) == [["a", "c"], ["b", "d"]]
+
+
+def test_at_the_time_out_those_who_are_there_are_scored_and_the_late_begin_anew(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        results = await asyncio.gather(ask(barrier, "a"), ask(barrier, "bb"))
+        assert [(r.advantage, r.members, r.missing) for r in results] == [(1.0, 2, 1), (2.0, 2, 1)]
+        late = await ask(barrier, "ccc")
+        assert (late.members, late.missing) == (1, 2)
+        assert (barrier.released_by_size, barrier.released_by_timeout) == (0, 2)
+
+    assert play(place, script, timeout_s=0.3).rounds == [["a", "bb"], ["ccc"]]
+
+
+def test_a_slow_group_does_not_take_the_next_one_along(place: MakePlace) -> None:
+    """A member whose own group is scored when its time is out leaves the seats of the next group alone."""
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        scorer.gate.clear()
+        slow = [ask(barrier, text) for text in ("a", "b", "c")]
+        await until(lambda: len(scorer.rounds) == 1)
+        await asyncio.sleep(0.6)
+        early = ask(barrier, "d")
+        await asyncio.sleep(0.6)  # by now the first three would have taken it
+        assert len(scorer.rounds) == 1
+        late = [ask(barrier, "e"), ask(barrier, "f")]
+        await until(lambda: len(scorer.rounds) == 2)
+        scorer.gate.set()
+        results = await asyncio.gather(*slow, early, *late)
+        assert {r.members for r in results} == {3}
+
+    assert play(place, script, timeout_s=1.0).rounds == [["a", "b", "c"], ["d", "e", "f"]]
+
+
+def test_a_client_that_leaves_gives_its_seat_back(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        gone = ask(barrier, "gone")
+        await until(lambda: barrier.waiting_members == 1)
+        await asyncio.sleep(0.05)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        await asyncio.sleep(0.1)
+        await asyncio.gather(*(ask(barrier, text) for text in "abc"))
+
+    assert play(place, script).rounds == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize("again", ["while it is scored", "when it is scored"])
+def test_a_retry_during_or_after_the_scoring_is_no_other_member(place: MakePlace, again: str) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        scorer.gate.clear()
+        others = [ask(barrier, "a"), ask(barrier, "bb")]
+        lost = ask(barrier, "ccc")
+        await until(lambda: len(scorer.rounds) == 1)
+        lost.cancel()
+        await asyncio.gather(lost, return_exceptions=True)
+        await asyncio.sleep(0.1)
+        if again == "when it is scored":
+            scorer.gate.set()
+            await asyncio.gather(*others)
+            await asyncio.sleep(0.1)
+            result = await ask(barrier, "ccc")
+        else:
+            retry = ask(barrier, "ccc")
+            await asyncio.sleep(0.1)
+            scorer.gate.set()
+            result = await retry
+        assert (result.advantage, result.members) == (3.0, 3)
+        await asyncio.gather(*others)
+
+    assert play(place, script).rounds == [["a", "bb", "ccc"]]
+
+
+def test_scoring_ends_when_all_clients_left(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        scorer.gate.clear()
+        everyone = [ask(barrier, text) for text in ("a", "b", "b")]
+        await until(lambda: len(scorer.rounds) == 1)
+        for task in everyone:
+            task.cancel()
+        await asyncio.gather(*everyone, return_exceptions=True)
+        await until(lambda: scorer.cancelled == 1)
+        scorer.gate.set()
+        await asyncio.gather(*(ask(barrier, text) for text in ("a", "b", "b")))
+
+    assert play(place, script).rounds == [["a", "b", "b"]] * 2
+
+
+def test_an_undecided_member_is_scored_again_within_its_group(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        scorer.undecided = {"ccc"}
+        *_, undecided = await asyncio.gather(*(ask(barrier, text) for text in ("a", "bb", "ccc")))
+        assert undecided.undecided[0].message == "timeout: too late"
+        for decided in (False, True):
+            await barrier.put_aside(Member(task_of(), "ccc"), undecided)
+            scorer.undecided = set() if decided else {"ccc"}
+            again = await ask(barrier, "ccc")
+            assert (again.members, bool(again.undecided)) == (3, not decided)
+
+    assert play(place, script).rounds == [["a", "bb", "ccc"]] * 3
+
+
+def test_equal_members_that_are_put_aside_are_given_out_one_by_one(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        member = Member(task_of(), "same")
+        for number in (1, 2):
+            await barrier.put_aside(member, Result(members=number))
+        assert [(await barrier.result(member)).members for _ in range(2)] == [1, 2]
+        await asyncio.gather(*(ask(barrier, "same") for _ in range(3)))
+
+    assert play(place, script).rounds == [["same"] * 3]
+
+
+def test_without_a_group_nobody_waits(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        assert (await ask(barrier, "alone", 1)).members == 1
+
+    play(place, script)
+    play(None, script)
+
+
+def test_where_members_cannot_meet_they_are_told_what_to_do() -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        with pytest.raises(Unavailable, match=r"--workers 1, or with --cache redis"):
+            await ask(barrier, "a")
+
+    assert play(None, script).rounds == []
+
+
+def test_only_so_many_may_wait(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        waiting = [ask(barrier, "a"), ask(barrier, "b")]
+        await until(lambda: barrier.waiting_members == 2)
+        with pytest.raises(Overloaded, match=r"2 responses wait .*group_waiting") as refused:
+            await ask(barrier, "c")
+        assert refused.value.headers == {"Retry-After": "1"}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    play(place, script, most=2)
+
+
+def test_a_service_that_stops_sends_those_away_who_wait_for_others(place: MakePlace) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        scorer.gate.clear()
+        scored = [ask(barrier, text) for text in "abc"]
+        await until(lambda: len(scorer.rounds) == 1)
+        waiting = ask(barrier, "d")
+        await until(lambda: barrier.waiting_members == 4)
+        barrier.drain()
+        for task in (waiting, ask(barrier, "e")):
+            with pytest.raises(Unavailable, match="is stopping"):
+                await task
+        scorer.gate.set()
+        assert {r.members for r in await asyncio.gather(*scored)} == {3}
+
+    play(place, script)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(InvalidRequest("no room"), "no room"), (ValueError("secret text"), "internal: scoring broke")],
+)
+def test_scoring_that_breaks_decides_nothing(place: MakePlace, error: Exception, told: str) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        async def broken(task: Task, texts: Sequence[str]) -> list[Result]:
+            raise error
+
+        barrier._rate = broken
+        results = await asyncio.gather(*(ask(barrier, text) for text in ("a", "b", "c")))
+        for result in results:
+            assert result.undecided[0].message.startswith(told)
+            assert not result.valid
+            assert len(result.peers) == 2
+
+    play(place, script)
+
+
+def test_scores_that_got_lost_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that scored the group has died: nothing comes, and nothing is taken for a score."""
+
+    class Lossy(LocalPlace):
+        async def deliver(self, answers: Sequence[tuple[Seat, Result]]) -> None:
+            pass
+
+    monkeypatch.setattr("rubricate_service.compat.barrier._GRACE_S", 0.1)
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        asked = [ask(barrier, text, options=Options(deadline_s=0.1)) for text in "abc"]
+        for error in await asyncio.gather(*asked, return_exceptions=True):
+            assert isinstance(error, Unavailable)
+            assert "went away" in error.message
+        await asyncio.sleep(0.3)
+
+    assert play(lambda timeout_s: Lossy(9), script, timeout_s=0.1).rounds == [["a", "b", "c"]]
+
+
+@needs_redis
+def test_members_of_two_processes_meet(redis: RedisServer) -> None:
+    async def played() -> None:
+        scorer = Scorer()
+        barriers = [
+            Barrier(scorer, RedisPlace(redis.url, LONG), timeout_s=LONG, settle_s=LONG, most=99)
+            for _ in range(2)
+        ]
+        for barrier in barriers:
+            await barrier.open()
+        texts = [f"{group}{'x' * n}" for group in "abcd" for n in range(3)]
+        asked = [
+            ask(barriers[(n + n // 3) % 2], text, prompt=f"Say {text[0]}.") for n, text in enumerate(texts)
+        ]
+        results = await asyncio.gather(*asked)
+        assert [r.advantage for r in results] == [float(len(text)) for text in texts]
+        assert {(r.members, r.missing) for r in results} == {(3, 0)}
+        assert sorted(map(tuple, scorer.rounds)) == [(g, g + "x", g + "xx") for g in "abcd"]
+        assert sum(barrier.released_by_size for barrier in barriers) == 4
+        for barrier in barriers:
+            await barrier.close()
+        assert redis.command("KEYS", "rubricate:group:*") == []
+
+    redis.command("FLUSHALL")
+    asyncio.run(played())
+
+
+@needs_redis
+def test_a_redis_that_is_gone_is_named_and_comes_back(tmp_path: Path) -> None:
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        assert {r.members for r in await asyncio.gather(*(ask(barrier, t) for t in "abc"))} == {3}
+        server.kill()
+        with pytest.raises(Unavailable, match=rf"meet in redis://127.0.0.1:{server.port}/0, which does not"):
+            await ask(barrier, "a")
+        server.start()
+        async with asyncio.timeout(20):
+            results = await asyncio.gather(*(ask(barrier, text) for text in "abc"))
+        assert {r.members for r in results} == {3}
+
+    with running_redis(tmp_path) as server:
+        play(lambda timeout_s: RedisPlace(server.url, timeout_s), script)
