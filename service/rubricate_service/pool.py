@@ -19,6 +19,7 @@ import queue
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
+from rubricate_service.errors import told_without_texts
+from rubricate_service.telemetry.metrics import CHECK_SECONDS
+from rubricate_service.telemetry.tracing import span
 from rubricate_service.worker import CheckFault, CheckSpec, Chunk, Outcome, built, main
 
 log = logging.getLogger("rubricate.pool")
@@ -90,8 +94,10 @@ class _Worker:
         self.kill()
         raise RuntimeError("a check worker did not start; its own message is in the log above")
 
-    def run(self, chunk: Chunk, limit_s: float, patience_s: float) -> list[list[Outcome | None]]:
-        """Findings of a chunk.
+    def run(
+        self, chunk: Chunk, limit_s: float, patience_s: float
+    ) -> tuple[list[list[Outcome | None]], list[float]]:
+        """Findings of a chunk, and the seconds of each of its specs.
 
         Raises:
             _Died: one check used more than `limit_s` of the processor (`too_slow`) or kept the others
@@ -101,10 +107,10 @@ class _Worker:
         try:
             self._pipe.send(chunk)
             self._watch(limit_s, patience_s)
-            findings: list[list[Outcome | None]] = self._pipe.recv()
+            found: tuple[list[list[Outcome | None]], list[float]] = self._pipe.recv()
         except (EOFError, OSError):
             raise _Died(self._progress.value, "killed") from None
-        return findings
+        return found
 
     def _watch(self, limit_s: float, patience_s: float) -> None:
         """Wait for an answer, or for a reason to wait no longer (see `run`)."""
@@ -189,7 +195,8 @@ class CheckPool:
         job = _Job(chunk, time.monotonic() + left, Counter() if slow is None else slow)
         self._jobs.put(job)
         try:
-            return await asyncio.wrap_future(job.result)
+            with span("check", responses=len(chunk.items), checks=len(chunk.specs)):
+                return await asyncio.wrap_future(job.result)
         finally:
             job.result.cancel()  # nobody waits any more: a dispatcher drops it
 
@@ -199,8 +206,8 @@ class CheckPool:
         try:
             worker = self._new_worker()
             self._alive += 1
-        except Exception:
-            log.exception("a check worker could not be started")
+        except Exception as error:
+            log.error("a check worker could not be started: %s", told_without_texts(error))  # noqa: TRY400
         finally:
             self._ready.release()
         while (job := self._jobs.get()) is not None:
@@ -219,7 +226,7 @@ class CheckPool:
                     self._jobs.put(job)
             except Exception as error:
                 worker = None
-                log.exception("a chunk of checks was lost")
+                log.error("a chunk of checks was lost: %s", told_without_texts(error))  # noqa: TRY400
                 with suppress(InvalidStateError):  # nobody waits any more
                     job.result.set_exception(error)
         if worker is not None:
@@ -243,7 +250,8 @@ class CheckPool:
         self._give_up_slow(job)
         left = max(0.0, job.deadline - time.monotonic())
         chunk = replace(job.chunk, skip=frozenset(job.settled))
-        found = worker.run(chunk, self._time_limit_s, max(0.05, left / 4))
+        found, seconds = worker.run(chunk, self._time_limit_s, max(0.05, left / 4))
+        _count_seconds(chunk, seconds)
         findings = [
             [job.settled[(i, p)] if outcome is None else outcome for p, outcome in enumerate(row)]
             for i, row in enumerate(found)
@@ -286,3 +294,12 @@ class CheckPool:
             if pair not in job.settled and (spec := job.chunk.spec(pair)) in slow:
                 message = f"{spec.id} took too long on other responses of this request, and was not run again"
                 job.settled[pair] = CheckFault("too_slow", message)
+
+
+def _count_seconds(chunk: Chunk, seconds: Sequence[float]) -> None:
+    spent: dict[str, float] = {}
+    for spec, of_spec in zip(chunk.specs, seconds, strict=True):
+        suite = built(spec).suite
+        spent[suite] = spent.get(suite, 0.0) + of_spec
+    for suite, of_suite in spent.items():
+        CHECK_SECONDS.labels(suite).inc(of_suite)

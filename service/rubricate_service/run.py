@@ -31,6 +31,7 @@ class Run:
     usage: Usage = field(default_factory=Usage)
     questions: dict[Question, asyncio.Task[Answer]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    check_failures: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     halves: int = 0
     masses: list[float] = field(default_factory=list)
@@ -44,6 +45,8 @@ class Run:
         """Count one verdict of the answer."""
         self.counts[f"{'judge' if is_judged else 'checks'}.{verdict.status}"] += 1
         if not is_judged:
+            if verdict.kind is not None:
+                self.check_failures[verdict.kind] += 1
             return
         if verdict.kind is not None:
             self.failures[verdict.kind] += 1

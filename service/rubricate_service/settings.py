@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -119,6 +120,18 @@ class Settings(BaseSettings):
     check_workers: int | None = Field(None, ge=1, description="check processes per uvicorn process [cores]")
     check_timeout_s: Annotated[float, Field(gt=0)] = Field(5.0, description="limit of one check, seconds")
     deadline_s: Annotated[float, Field(gt=0)] = Field(60.0, description="deadline of a request, seconds")
+    prestop_s: float | None = Field(
+        None,
+        ge=0,
+        allow_inf_nan=False,
+        description="seconds to serve on after SIGTERM, until nobody sends work [5; 0 on a loopback address]",
+    )
+    drain_s: int | None = Field(
+        None, ge=1, description="seconds for requests under way to end after that [deadline_s + 5]"
+    )
+    log_format: Literal["text", "json"] | None = Field(
+        None, description="how log lines are written [text on a terminal, else json]"
+    )
     judges: dict[str, JudgeSettings] = Field({}, description="judges by name, for `judge` to choose from")
     judge: str | None = Field(
         None,
@@ -228,6 +241,11 @@ class Settings(BaseSettings):
         names = {name: f"judge_{name}" for name in ("model", "api_key", "concurrency")}
         given = {name: getattr(self, flag) for name, flag in names.items() if flag in self.model_fields_set}
         return chosen.model_copy(update=given)
+
+    @property
+    def drain_time_s(self) -> int:
+        """How long requests under way may take when the service stops, seconds."""
+        return self.drain_s or math.ceil(self.deadline_s) + 5
 
     @property
     def check_processes(self) -> int:

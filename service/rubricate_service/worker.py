@@ -7,6 +7,7 @@ never in the service. `pool.py` is the other end of the pipe.
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from ctypes import c_int64
@@ -105,14 +106,18 @@ def _find(text: Text, spec: CheckSpec, mode: Mode, explain: bool) -> Outcome:
     )
 
 
-def work(chunk: Chunk, progress: c_int64, time_limit_s: float) -> list[list[Outcome | None]]:
-    """Findings per item and check, None where the pair was to be skipped.
+def work(
+    chunk: Chunk, progress: c_int64, time_limit_s: float
+) -> tuple[list[list[Outcome | None]], list[float]]:
+    """Findings per item and check, None where the pair was to be skipped; and the seconds of each spec.
 
     `progress` holds the number of the pair under way, so that the other end knows which check was
     running when this process stopped answering.
     """
     findings: list[list[Outcome | None]] = []
+    seconds = [0.0] * len(chunk.specs)
     number = 0
+    began = time.perf_counter()
     for i, item in enumerate(chunk.items):
         text = Text(item.text, item.prompt)
         row: list[Outcome | None] = []
@@ -123,9 +128,12 @@ def work(chunk: Chunk, progress: c_int64, time_limit_s: float) -> list[list[Outc
             signal.setitimer(signal.ITIMER_PROF, 3 * time_limit_s)
             settled = (i, position) in chunk.skip
             row.append(None if settled else _find(text, chunk.specs[spec], chunk.mode, chunk.explain))
+            ended = time.perf_counter()
+            seconds[spec] += ended - began
+            began = ended
         findings.append(row)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    return findings
+    return findings, seconds
 
 
 def main(pipe: Connection, progress: c_int64, time_limit_s: float) -> None:

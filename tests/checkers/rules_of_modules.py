@@ -1,7 +1,5 @@
 """Rules of a data set's kind that import from the standard library."""
 
-# ruff: noqa: E501
-# Rules are written as data sets have them.
 from __future__ import annotations
 
 MODULES = {

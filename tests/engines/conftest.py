@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engines.service_server import DEADLINE_S, Service
+from engines.trainer_program import home_of
 from engines.vllm_server import Vllm
 from rubricate_clients import RewardClient
-
-HOME = "RUBRICATE_VLLM"
 
 
 @pytest.fixture(scope="session")
 def vllm_home() -> Path:
-    """The folder that ``scripts/vllm_cpu.sh`` made."""
-    if HOME not in os.environ:
-        pytest.skip("needs a real engine: run make test-engines")
-    home = Path(os.environ[HOME]).resolve()
-    if not (home / "ready").exists():
-        pytest.skip(f"vLLM's CPU build cannot be installed here; {home / 'install.log'} says why")
-    return home
+    """The folder that ``scripts/engines/vllm.sh`` made."""
+    return home_of("vllm")
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """SkyRL's own code around the hooks, run in SkyRL's environment: `skyrl_program.py JOB`, which prints JSON.
 
-The job is JSON: `prompt`, `rubrics` and `responses`. What runs is skyrl-gym's registry, the generator's placing of
-rewards, the padding of a batch, the trainer's `compute_advantages_and_returns` with SkyRL's registry of
-estimators, and its entrypoint as far as to this package's `main`.
+The job is JSON: `prompt`, `rubrics` and `responses`. What runs is skyrl-gym's registry, the generator's
+placing of rewards, the padding of a batch, the trainer's `compute_advantages_and_returns` with SkyRL's
+registry of estimators, and its entrypoint as far as to this package's `main`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ if sys.version_info < (3, 12):
 
 import skyrl_gym
 import torch
-from rubricate_clients.adapters import skyrl as adapter
 from skyrl.backends.skyrl_train.training_batch import TrainingInputBatch, pad_training_input_batch
 from skyrl.train.config import SkyRLTrainConfig
 from skyrl.train.entrypoints import main_base
 from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
 from skyrl.train.trainer import RayPPOTrainer
 from skyrl_gym.metrics import aggregate_for_environment
+
+from rubricate_clients.adapters import skyrl as adapter
 
 LINES = ["environment.env_class=rdan", "trainer.algorithm.advantage_estimator=rdan"]
 

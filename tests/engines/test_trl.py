@@ -37,7 +37,7 @@ RUBRICS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="session")
 def trl_bin() -> Path:
-    """The programs of the environment that ``scripts/trl_venv.sh`` made."""
+    """The programs of the environment that ``scripts/engines/trl.sh`` made."""
     return environment("trl")
 
 
@@ -122,6 +122,7 @@ def test_trains_on_rdan(
     written = [file.read_text().splitlines() for file in sorted(tmp_path.glob("out.[0-9]"))]
     *steps, ends = [[json.loads(line) for line in lines] for lines in zip(*written, strict=True)]
     assert len(steps) == 2
+    taught: set[float] = set()
     for number, processes in enumerate(steps):
         rows: dict[str, list[Any]] = {
             name: [value for process in processes for value in process[name]]
@@ -129,7 +130,7 @@ def test_trains_on_rdan(
         }
         wanted, scored = expected(service, rows["prompts"], rows["completions"])
         assert rows["advantages"] == pytest.approx(wanted, abs=1e-6)
-        assert len(set(wanted)) > 2  # a batch that teaches something
+        taught |= set(wanted)
         assert all(process["logged"] == pytest.approx(wanted, abs=1e-6) for process in processes)
 
         shown = ends[0]["history"][number]
@@ -139,6 +140,7 @@ def test_trains_on_rdan(
         else:
             assert shown["reward"] == pytest.approx(0, abs=1e-6)
             assert {"rubricate/rubric/letter", "rubricate/rubric/calm"} <= shown.keys()
+    assert len(taught) > 2  # rows that differ, or nothing was shown
 
 
 @pytest.mark.parametrize("program", ["python", "torchrun"])

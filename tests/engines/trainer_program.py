@@ -13,18 +13,23 @@ import pytest
 PROGRAMS = Path(__file__).parent
 
 
-def environment(trainer: str) -> Path:
-    """Folder of the programs in the trainer's environment.
+ENGINES = "RUBRICATE_ENGINES"
+"""Names the folder in which ``scripts/engines`` make what they make."""
 
-    The test is skipped where `RUBRICATE_<TRAINER>` does not name a folder that the trainer's script has made.
-    """
-    variable = f"RUBRICATE_{trainer.upper()}"
-    if variable not in os.environ:
-        pytest.skip(f"needs {trainer} itself: run make test-engines")
-    home = Path(os.environ[variable]).resolve()
+
+def home_of(engine: str) -> Path:
+    """Folder that the engine's script has made; the test is skipped where it has not."""
+    if ENGINES not in os.environ:
+        pytest.skip(f"needs {engine} itself: run make test-engines")
+    home = Path(os.environ[ENGINES]).resolve() / engine
     if not (home / "ready").exists():
-        pytest.skip(f"{trainer} cannot be installed here; {home / 'install.log'} says why")
-    return home / "venv/bin"
+        pytest.skip(f"{engine} cannot be installed here; see what make test-engines says")
+    return home
+
+
+def environment(trainer: str) -> Path:
+    """Folder of the programs in the trainer's environment."""
+    return home_of(trainer) / "venv/bin"
 
 
 def run_program(trainer: str, job: dict[str, Any], url: str, program: str | None = None) -> dict[str, Any]:

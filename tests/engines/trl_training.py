@@ -55,12 +55,13 @@ def main(
         max_completion_length=12,
         max_steps=2,
         logging_steps=1,
+        log_completions=True,
         scale_rewards="none" if way == "reward" else "group",
         use_cpu=True,
         report_to=[],
         save_strategy="no",
     )
-    rows = [{"prompt": prompt, "rubrics": json.dumps(rubrics)} for prompt in prompts]
+    rows = [{"prompt": prompt, "rubrics": rubrics} for prompt in prompts]  # Arrow pads them with nulls
     common: dict[str, Any] = {
         "args": args,
         "train_dataset": Dataset.from_list(rows),

@@ -1,7 +1,7 @@
 """verl's own code around the hooks, run in verl's environment: `verl_program.py JOB`, which prints JSON.
 
-The job is JSON: `prompt`, `rubrics` and `responses`. What runs is verl's loading of reward functions, its reward
-manager, its registries, `compute_advantage` of the older trainer, and `_compute_advantage` of the V1 trainer.
+The job is JSON: `prompt`, `rubrics` and `responses`. What runs is verl's loading of reward functions, its
+reward manager, its registries, `compute_advantage` of the older trainer, and `_compute_advantage` of V1's.
 TransferQueue is a dict here, since its own storage wants a Ray cluster; models there are none.
 """
 
@@ -70,7 +70,8 @@ def reward_all(job: dict[str, Any]) -> list[dict[str, Any]]:
     async def everything() -> list[dict[str, Any]]:
         return await asyncio.gather(*map(one, job["responses"]))
 
-    return manager.loop.run_until_complete(everything())
+    found: list[dict[str, Any]] = manager.loop.run_until_complete(everything())
+    return found
 
 
 def older_trainer(rewards: list[dict[str, Any]]) -> list[list[float]]:
@@ -84,7 +85,9 @@ def older_trainer(rewards: list[dict[str, Any]]) -> list[list[float]]:
         batch=TensorDict({"token_level_rewards": scores, "response_mask": mask}, batch_size=len(rewards)),
         non_tensor_batch={"uid": np.array(["p"] * len(rewards), dtype=object), **columns},
     )
-    advantages: list[list[float]] = compute_advantage(data, "gdpo", config=ALGORITHM).batch["advantages"].tolist()
+    advantages: list[list[float]] = (
+        compute_advantage(data, "gdpo", config=ALGORITHM).batch["advantages"].tolist()
+    )
     return advantages
 
 
@@ -102,7 +105,7 @@ def v1_trainer(rewards: list[dict[str, Any]]) -> tuple[list[list[float]], dict[s
     stored, written = list_of_dict_to_tensordict(rows), {}
 
     def kv_batch_get(keys: list[str], partition_id: str, select_fields: list[str]) -> TensorDict:
-        return stored.select(*(name for name in select_fields if name in stored.keys()))
+        return stored.select(*select_fields, strict=False)
 
     def kv_batch_put(keys: list[str], partition_id: str, fields: TensorDict) -> list[str]:
         written.update(fields.items())

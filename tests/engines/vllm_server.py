@@ -1,4 +1,4 @@
-"""vLLM's CPU build with the small model that ``scripts/vllm_cpu.sh`` made, asked directly."""
+"""vLLM's CPU build with the small model that ``scripts/engines/vllm.sh`` made, asked directly."""
 
 from __future__ import annotations
 

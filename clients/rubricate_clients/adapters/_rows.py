@@ -112,7 +112,16 @@ def rubrics_of(column: Any, where: str) -> list[dict[str, Any]]:
         raise InvalidRequest(
             f"{where} must be a list of one rubric or more (or JSON of it), not {column!r:.80}"
         )
-    return [{name: value for name, value in rubric.items() if value is not None} for rubric in rubrics]
+    return [_unpadded(rubric) for rubric in rubrics]
+
+
+def _unpadded(rubric: Mapping[str, Any]) -> dict[str, Any]:
+    """The rubric without nulls, among its kwargs too: a criterion may be padded with those of checks."""
+    given = {name: value for name, value in rubric.items() if value is not None}
+    kwargs = given.get("kwargs")
+    if isinstance(kwargs, Mapping):
+        given["kwargs"] = {name: value for name, value in kwargs.items() if value is not None}
+    return given
 
 
 def prompt_of(prompt: Any, where: str) -> str | list[dict[str, str]]:

@@ -15,7 +15,9 @@ try:
     from accelerate.utils import broadcast_object_list, gather_object
     from trl import GRPOTrainer
 except ImportError as error:
-    raise ImportError("RDANGRPOTrainer needs TRL: pip install 'trl>=1.16'") from error
+    raise ImportError(
+        f"RDANGRPOTrainer needs TRL in this environment ({error}): pip install 'trl>=1.16'"
+    ) from error
 
 
 class RDANGRPOTrainer(GRPOTrainer):  # type: ignore[misc]

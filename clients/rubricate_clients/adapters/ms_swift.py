@@ -127,7 +127,9 @@ def register(**settings: Any) -> None:
     try:
         from swift.rewards import orms
     except ImportError as error:
-        raise ImportError("register() needs ms-swift: pip install 'ms-swift>=4.6'") from error
+        raise ImportError(
+            f"register needs ms-swift in this environment ({error}): pip install 'ms-swift>=4.6'"
+        ) from error
     orms.update({name: partial(reward, **settings) for name, reward in _REWARDS.items()})
 
 

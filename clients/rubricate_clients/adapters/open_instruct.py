@@ -122,7 +122,8 @@ def register(**settings: Any) -> None:
         from open_instruct import ground_truth_utils
     except ImportError as error:
         raise ImportError(
-            "register() needs open-instruct, which is installed from a clone of its repository"
+            f"register needs open-instruct in this environment ({error}). It is on no package index: install "
+            "it from its repository, then `pip install rubricate` beside it"
         ) from error
     RDANRewardConfig.defaults = settings
     theirs = ground_truth_utils.RewardConfig

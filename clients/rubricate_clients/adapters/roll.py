@@ -51,6 +51,7 @@ WANTED: dict[str, Any] = {
     "whiten_advantages": False,
     "add_token_level_kl": False,
     "is_num_return_sequences_expand": False,
+    "gamma": 1,
 }
 """What the pipeline's configuration must say, lest rewards are changed or groups taken apart."""
 

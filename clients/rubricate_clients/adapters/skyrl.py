@@ -1,4 +1,4 @@
-"""SkyRL: an environment that scores one response, and RDAN as an advantage estimator.
+r"""SkyRL: an environment that scores one response, and RDAN as an advantage estimator.
 
     python -m skyrl.train.entrypoints.main_base \
         trainer.override_entrypoint=rubricate_clients.adapters.skyrl \

@@ -1,4 +1,4 @@
-"""verl: a reward function, RDAN in the place of its GDPO estimator, and the same for its V1 trainers.
+r"""verl: a reward function, RDAN in the place of its GDPO estimator, and the same for its V1 trainers.
 
     export VERL_USE_EXTERNAL_MODULES=rubricate_clients.adapters.verl_plugin
     python -m verl.trainer.main_ppo algorithm.adv_estimator=gdpo \
@@ -17,9 +17,7 @@ imported by `register` only.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextvars import ContextVar
 from functools import cache
-from statistics import fmean
 from types import new_class
 from typing import Any
 
@@ -27,16 +25,10 @@ from rubricate_clients.adapters._channels import rdan_of
 from rubricate_clients.adapters._rows import Sample
 from rubricate_clients.adapters._scoring import Score, Scoring
 from rubricate_clients.adapters._settings import AdapterSettings
-from rubricate_clients.advantages import Advantages, diagnostics
+from rubricate_clients.adapters._verl_trainer import HANDED, PREFIX, RDANTrainer, numbers_of, own_settings
 from rubricate_clients.errors import InvalidRequest
 
 RewardHook = Callable[..., Coroutine[Any, Any, dict[str, float]]]
-
-PREFIX = "rdan_"
-"""Before the name of each number, since verl keeps them beside columns of its own."""
-
-_handed: ContextVar[list[float] | None] = ContextVar("rdan_handed", default=None)
-"""Advantages of the rows at hand: a V1 trainer's way to the estimator, which is given no columns there."""
 
 
 async def rdan_reward(
@@ -105,43 +97,17 @@ def rdan_advantages(
     Raises:
         ValueError: The rows were not rewarded by `rdan_reward`, or have no group.
     """
-    advantages = _handed.get()
+    advantages = HANDED.get()
     if advantages is None:
         if index is None:
             raise ValueError("RDAN needs the `uid` of each row, and this batch has none")
-        columns = _numbers_of(non_tensor_batch or {})
+        columns = numbers_of(non_tensor_batch or {})
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        advantages = list(rdan_of(list(index), rows, _settings()).advantages)
+        advantages = list(rdan_of(list(index), rows, own_settings()).advantages)
     if len(advantages) != len(response_mask):
         raise ValueError(f"{len(advantages)} responses were rewarded, and the batch has {len(response_mask)}")
     by_token = token_level_rewards.new_tensor(advantages).unsqueeze(-1) * response_mask
     return by_token, by_token
-
-
-class RDANTrainer:
-    """Before one of verl's V1 trainers among the bases of a class, it lets `gdpo` be RDAN there."""
-
-    def _compute_advantage(self, batch: Any, metrics: dict[str, Any]) -> Any:
-        """Fetch what `rdan_reward` found out, log it, and let the trainer do the rest.
-
-        Raises:
-            ValueError: The rows were not rewarded by `rdan_reward`.
-        """
-        import transfer_queue
-
-        fetched = transfer_queue.kv_batch_get(
-            keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
-        )
-        extra_fields = fetched.pop("extra_fields").tolist()
-        rows = [_numbers_of(extra.get("reward_extra_info", {})) for extra in extra_fields]
-        padding = [tag.get("is_padding", False) for tag in batch.tags]
-        advantages, figures = _by_session(batch.keys, rows, padding)
-        metrics.update(figures)
-        handed = _handed.set(advantages)
-        try:
-            return super()._compute_advantage(batch, metrics)  # type: ignore[misc]
-        finally:
-            _handed.reset(handed)
 
 
 def register() -> None:
@@ -150,12 +116,16 @@ def register() -> None:
     `rubricate_clients.adapters.verl_plugin` calls it when it is imported.
 
     Raises:
-        ImportError: verl is not installed.
+        ImportError: verl is not installed, or too old to give an estimator more than rewards.
     """
     try:
         from verl.trainer.ppo.core_algos import ADV_ESTIMATOR_REGISTRY
     except ImportError as error:
         raise ImportError(f"register needs verl in this environment ({error}): pip install verl") from error
+    if "gdpo" not in ADV_ESTIMATOR_REGISTRY:
+        raise ImportError(
+            "this verl has no estimator `gdpo`, whose place RDAN takes: pip install 'verl>=0.9'"
+        )
     ADV_ESTIMATOR_REGISTRY["gdpo"] = rdan_advantages  # verl's own decorator refuses a name that is taken
     try:
         from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
@@ -172,44 +142,6 @@ def _here(namespace: dict[str, Any]) -> None:
     namespace["__module__"] = __name__
 
 
-def _by_session(
-    keys: Sequence[str], rows: Sequence[Mapping[str, float]], padding: Sequence[bool]
-) -> tuple[list[float], dict[str, float]]:
-    """RDAN of rows under V1's keys `<uid>_<session>_<index>`, and figures on their samples to log.
-
-    A session is one sample of its prompt, with a row for each of its turns, which all carry the same numbers.
-    Rows of padding repeat those of another prompt: they get 0.0 and move no other.
-    """
-    sessions = [key.rpartition("_")[0] for key in keys]
-    samples = {s: row for s, row, padded in zip(sessions, rows, padding, strict=True) if not padded}
-    uids = [session.rpartition("_")[0] for session in samples]
-    found = rdan_of(uids, list(samples.values()), _settings())
-    advantage_of = dict(zip(samples, found.advantages, strict=True))
-    figures = _figures(uids, list(samples.values()), found)
-    return [advantage_of.get(session, 0.0) for session in sessions], figures
-
-
-def _figures(uids: Sequence[str], rows: Sequence[Mapping[str, float]], found: Advantages) -> dict[str, float]:
-    """The figures of `RolloutLog` that the carried numbers tell, under its names."""
-    outcome = [row["outcome"] if row["valid"] else None for row in rows]
-    quality = [row["quality"] if row["quality_valid"] else None for row in rows]
-    figures = {
-        "outcome": fmean([value for value in outcome if value is not None] or [0.0]),
-        "quality": fmean([value for value in quality if value is not None] or [0.0]),
-        "quality_decided": fmean([row["quality_valid"] for row in rows] or [0.0]),
-        **diagnostics(
-            uids,
-            found.advantages,
-            outcome=outcome,
-            quality=quality,
-            eligible=[bool(row["eligible"]) for row in rows],
-            a_out=found.a_out,
-            a_proc=found.a_proc,
-        ),
-    }
-    return {f"rubricate/{name}": value for name, value in figures.items()}
-
-
 def _numbers(score: Score, log_rubrics: Sequence[str]) -> dict[str, float]:
     numbers = score.numbers()
     named = {PREFIX + name: value for name, value in numbers.items()}
@@ -221,20 +153,9 @@ def _numbers(score: Score, log_rubrics: Sequence[str]) -> dict[str, float]:
     return {"score": numbers["outcome"], **named}
 
 
-def _numbers_of(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The names of `Score.numbers`, each with what verl has kept under it."""
-    names = list(Score().numbers())
-    missing = [PREFIX + name for name in names if PREFIX + name not in columns]
-    if missing:
-        raise ValueError(
-            f"the batch lacks {', '.join(missing)}: set reward.custom_reward_function to `rdan_reward` of "
-            "pkg://rubricate_clients.adapters.verl"
-        )
-    return {name: columns[PREFIX + name] for name in names}
-
-
 def _sample(response: str, extra_info: Mapping[str, Any]) -> Sample:
-    prompt = extra_info.get("prompt", extra_info.get("raw_prompt"))
+    prompt = extra_info.get("prompt")
+    prompt = extra_info.get("raw_prompt") if prompt is None else prompt
     lacks = [
         name for name, value in (("prompt", prompt), ("rubrics", extra_info.get("rubrics"))) if value is None
     ]
@@ -244,11 +165,6 @@ def _sample(response: str, extra_info: Mapping[str, Any]) -> Sample:
             f"{', '.join(extra_info) or 'nothing'}): put the prompt and its rubrics there"
         )
     return Sample(prompt, response, extra_info["rubrics"], group=0, reference=extra_info.get("reference"))
-
-
-@cache
-def _settings() -> AdapterSettings:
-    return AdapterSettings.read()
 
 
 @cache

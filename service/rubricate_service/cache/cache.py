@@ -14,11 +14,14 @@ from rubricate_service.cache.batches import Batches
 from rubricate_service.cache.leases import Leases
 from rubricate_service.cache.seal import seal, unseal
 from rubricate_service.cache.store import Store, StoreDown, StoreError
+from rubricate_service.telemetry.metrics import CACHE_LOOKUPS, CACHE_UNSAVED
+from rubricate_service.telemetry.tracing import span
 
 log = logging.getLogger("rubricate.cache")
 
 T = TypeVar("T")
 
+_IN_MEMORY, _IN_STORE, _NOWHERE = (CACHE_LOOKUPS.labels(f) for f in ("memory", "store", "nowhere"))
 _RECENT_S = 3600.0  # after which this process too hears of a purge, and of what others have refreshed
 _NO_KEY = bytes(32)  # asked for to see whether the store works
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.01, 0.25  # pauses between looks for a value that another process makes
@@ -55,6 +58,7 @@ class Cache:
         for key in keys:
             if (value := self._recent.get(key)) is not None:
                 found[key] = value
+                _IN_MEMORY.inc()
             elif self._store is not None:
                 asked[key] = self._reads.ask(key)
         if asked:
@@ -93,6 +97,11 @@ class Cache:
         finally:
             self._ended.append(key)
             self._wake()
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the store could not be used when it was last needed."""
+        return bool(self._faults)
 
     async def status(self) -> dict[str, Any]:
         """For readiness: ``status`` is ``ok`` or ``failing`` with the ``reason``, ``store`` says which.
@@ -137,8 +146,11 @@ class Cache:
     async def _read(self, keys: list[bytes]) -> dict[bytes, bytes]:
         sealed: dict[bytes, bytes] = {}
         if self._store is not None:
-            with self._watched("read"):
+            with self._watched("read"), span("cache", keys=len(keys)) as note:
                 sealed = await self._store.get_many(keys)
+                note(found=len(sealed))
+        _IN_STORE.inc(len(sealed))
+        _NOWHERE.inc(len(keys) - len(sealed))
         values: dict[bytes, bytes] = {}
         for key in keys:
             value = unseal(key, sealed[key]) if key in sealed else None
@@ -165,6 +177,7 @@ class Cache:
                     await self._store.put_many({key: seal(key, value) for key, value in values.items()})
                     kept = len(values)
                 self._lost += len(values) - kept
+                CACHE_UNSAVED.inc(len(values) - kept)
             if self._leases is not None:
                 self._leases.release(ended)
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from rubricate_clients.faults import details_of
+from rubricate_clients.wire import Options
 from rubricate_service.judge.embedded import EmbeddedUnavailable, find_weights
 from rubricate_service.settings import CONFIG_VARIABLE, EMBEDDED, Settings
 
@@ -38,6 +39,14 @@ def stop(message: str) -> NoReturn:
 def told(error: ValidationError) -> str:
     """The faults of a model in one line, each with its path."""
     return "; ".join(f"{d.path}: {d.message}" if d.path else d.message for d in details_of(error))
+
+
+def options_of(flag: str) -> Options:
+    """The request's options that a flag gives as JSON."""
+    try:
+        return Options.model_validate_json(flag)
+    except ValidationError as error:
+        stop(f"--options: {told(error)}")
 
 
 def settings_of(config: Path | None, **flags: Any) -> Settings:

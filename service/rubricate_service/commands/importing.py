@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from rubricate_service.commands.common import errors, stop
 from rubricate_service.importers import AUTO, FORMATS
+from rubricate_service.importers.importer import ImportFault
 
 _SHOWN_ERRORS = 20
 
@@ -32,11 +34,10 @@ def import_(
         stop(str(error))
     except OSError as error:
         stop(f"{error.filename} cannot be used: {error.strerror}")
-    lines = [str(error) for error in importer.errors]
-    if len(lines) > _SHOWN_ERRORS:
-        lines[_SHOWN_ERRORS:] = [f"and {len(lines) - _SHOWN_ERRORS} more rows that cannot be imported"]
-    for line in lines:
+    for line in _first(importer.errors, "rows that cannot be imported"):
         errors.print(line, style="red", markup=False, highlight=False)
+    for line in _first(importer.notes, "notes on what was left out of a row"):
+        errors.print(line, markup=False, highlight=False)
     for hint in importer.hints:
         options = (
             f", scored by its source as with --options '{json.dumps(hint.options)}'" if hint.options else ""
@@ -50,3 +51,9 @@ def import_(
     errors.print(f"{written} groups in {out}", markup=False, highlight=False)
     if importer.errors:
         raise typer.Exit(1)
+
+
+def _first(faults: Sequence[ImportFault], what: str) -> list[str]:
+    """The first faults as lines, and how many more there are."""
+    lines = [str(fault) for fault in faults[:_SHOWN_ERRORS]]
+    return [*lines, f"and {more} more {what}"] if (more := len(faults) - len(lines)) else lines

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from rubricate_service.commands import agree
 from rubricate_service.commands.common import Config, JudgeFlag, JudgeModel, settings_of, stop
 
 app = typer.Typer(help="See what the judge is worth.", no_args_is_help=True)
+app.command("agree")(agree.agree)
 
 
 @app.command("check")

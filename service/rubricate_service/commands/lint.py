@@ -163,4 +163,5 @@ def _print_summary(rows: int, result: _Result, console: Console) -> None:
         console.print(table)
         console.print()
     tally = Counter(finding.severity for finding in result.findings)
-    console.print(f"{rows:,} rows: {tally['error']:,} errors, {tally['warning']:,} warnings")
+    parts = [(rows, "row"), (tally["error"], "error"), (tally["warning"], "warning")]
+    console.print(", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in parts))

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from rubricate_clients.wire import Options
 from rubricate_service.commands.common import (
     CacheFlag,
     CheckWorkers,
@@ -18,9 +16,9 @@ from rubricate_service.commands.common import (
     JudgeFlag,
     JudgeModel,
     errors,
+    options_of,
     settings_of,
     stop,
-    told,
 )
 
 
@@ -43,10 +41,7 @@ def score(
     settings = settings_of(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
     )
-    try:
-        parsed = Options.model_validate_json(options)
-    except ValidationError as error:
-        stop(f"--options: {told(error)}")
+    parsed = options_of(options)
     logging.basicConfig(level=logging.WARNING)
     try:
         tally = asyncio.run(score_file(source, out, parsed, settings, errors))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from typing import Annotated
 
@@ -20,6 +19,12 @@ from rubricate_service.commands.common import (
     stop,
 )
 from rubricate_service.http.exposure import allow_many_connections, refusal_to_serve
+from rubricate_service.lifecycle import run
+from rubricate_service.settings import Settings
+from rubricate_service.telemetry.logs import log_config
+from rubricate_service.telemetry.shared import shared_metrics
+
+_HEALTH_CHECK_S = 15  # of a process by its supervisor: one that starts on a busy machine takes its time
 
 
 def serve(
@@ -50,16 +55,21 @@ def serve(
     if (why := refusal_to_serve(settings)) is not None:
         stop(why)
     allow_many_connections()
-    log_config = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
-    log_config["loggers"]["rubricate"] = {"handlers": ["default"], "level": "INFO"}
-    uvicorn.run(
+    with shared_metrics(settings.workers):
+        run(_config(settings))
+
+
+def _config(settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
         "rubricate_service.app:create_app",
         factory=True,
         host=settings.host,
         port=settings.port,
         workers=settings.workers,
-        log_config=log_config,
-        access_log=False,  # a trainer's requests would drown everything else
+        log_config=log_config(settings.log_format),
+        access_log=False,  # requests have a line of their own, with what they came to
+        timeout_graceful_shutdown=settings.drain_time_s,
+        timeout_worker_healthcheck=_HEALTH_CHECK_S,
         http="rubricate_service.http.protocol:GuardedProtocol",
         ws="none",
         backlog=4096,

@@ -31,6 +31,8 @@ from rubricate_service.pipeline import Scorer
 from rubricate_service.routes.body import while_connected
 from rubricate_service.settings import Settings
 
+_LONG_BYTES = 256 << 10  # some 10 ms of reading
+
 Render = Callable[[Sequence[Result]], Any]
 """Makes the JSON of an answer."""
 
@@ -50,21 +52,37 @@ class Compat:
         self.barrier = barrier
         self._settings = settings
 
-    def context(self, request: Request) -> Context:
-        """What the request brings beside its rows; `?run=NAME` keeps the groups of two runs apart."""
+    async def members(
+        self, request: Request, read: Callable[[Context], Sequence[Member]]
+    ) -> Sequence[Member]:
+        """What `read` makes of the request's rows; off the event loop, when they are long.
+
+        The query's `run` keeps the groups of two runs apart.
+
+        Raises:
+            InvalidRequest: A row cannot be read, or is over a limit.
+        """
+        settings, limits = self._settings, request.app.state.limits
         run = request.query_params.get("run", "")
-        return Context(self._settings.group_size, self._settings.options, tenant_of(request), run)
+        context = Context(settings.group_size, settings.options, tenant_of(request), run, limits)
+
+        def work() -> Sequence[Member]:
+            members = read(context)
+            for member in members:
+                _check_limits(member, limits)
+            return members
+
+        is_long = len(await request.body()) > _LONG_BYTES
+        return await asyncio.to_thread(work) if is_long else work()
 
     async def answer(self, request: Request, members: Sequence[Member], render: Render) -> Response:
         """The answer to a request with these members, once for each `Idempotency-Key`.
 
         Raises:
             Unscored: One is undecided, and the setting `compat.unscored` is `error`.
-            ApiError: A limit, or a group that cannot meet.
+            ApiError: A group cannot meet.
         """
         state = request.app.state
-        for member in members:
-            _check_limits(member, state.limits)
         key = key_of(request, tenant_of(request))
 
         async def work() -> bytes:

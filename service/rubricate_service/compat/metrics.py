@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -36,7 +36,7 @@ def aggregate(rows: Sequence[Row]) -> AggregateMetrics:
     tasks: defaultdict[int, list[Row]] = defaultdict(list)
     for row in rows:
         tasks[row.get(_TASK, 0)].append(row)
-    overall = _figures(map(_numbers, rows))
+    overall = _figures([*map(_numbers, rows)])
     return AggregateMetrics(
         group_level_metrics=[_of_task(index, tasks[index]) for index in sorted(tasks)],
         agent_metrics=overall,
@@ -56,7 +56,8 @@ def _of_task(index: int, rows: Sequence[Row]) -> dict[str, Any]:
     ]
     return {
         _TASK: index,
-        **_figures(map(_numbers, rows)),
+        **_figures([*map(_numbers, rows)]),
+        "sample": {"agent_ref": {"name": "agent"}},  # all that is left of a row there
         "num_rollouts": len(rows),
         "expected_num_rollouts": len(rows),
         "missing_num_rollouts": 0,
@@ -74,7 +75,7 @@ def _numbers(row: Row) -> Figures:
     }
 
 
-def _figures(rows: Iterable[Figures]) -> Figures:
+def _figures(rows: Sequence[Figures]) -> Figures:
     columns: defaultdict[str, list[float]] = defaultdict(list)
     for row in rows:
         for name, value in row.items():
@@ -86,6 +87,7 @@ def _figures(rows: Iterable[Figures]) -> Figures:
             f"max/{name}": max(values),
             f"min/{name}": min(values),
             f"median/{name}": median(values),
-            f"std/{name}": stdev(values) if len(values) > 1 else 0.0,
         }
+        if len(values) > 1 or len(rows) == 1:  # of one value among many rows there is none
+            figures[f"std/{name}"] = stdev(values) if len(values) > 1 else 0.0
     return figures

@@ -14,7 +14,7 @@ from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_row
 from rubricate_service.compat.metrics import AggregateMetrics, aggregate
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import Task, read_task
+from rubricate_service.compat.task import Context, Task, read_task
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node, RowFault
@@ -62,19 +62,14 @@ async def verify(request: Request) -> Response:
     """
     row = (await read_body(request, VerifyRequest)).root
     compat = compat_of(request)
-    try:
-        text = final_text(Node(row).need("response"))
-        asked = Node(row).need("responses_create_params").need("input")
-    except RowFault as fault:
-        raise invalid_row("", fault) from None
-    task = read_task(row, "", asked, compat.context(request))
+    members = await compat.members(request, lambda context: [_member(row, context)])
 
     def render(results: Sequence[Result]) -> dict[str, Any]:
-        components = _components(task, results[0])
+        components = _components(members[0].task, results[0])
         reward = components["outcome"] + components["process"]
         return {**row, **results[0].numbers(), "reward": reward, "reward_components": components}
 
-    return await compat.answer(request, [Member(task, text)], render)
+    return await compat.answer(request, members, render)
 
 
 @router.post(
@@ -99,6 +94,15 @@ async def aggregate_metrics(request: Request) -> AggregateMetrics:
     return aggregate((await read_body(request, AggregateRequest)).verify_responses)
 
 
+def _member(row: dict[str, Any], context: Context) -> Member:
+    try:
+        text = final_text(Node(row).need("response"))
+        asked = Node(row).need("responses_create_params").need("input")
+    except RowFault as fault:
+        raise invalid_row("", fault) from None
+    return Member(read_task(row, "", asked, context), text)
+
+
 def final_text(response: Node) -> str:
     """The text of a response's last item; empty when that is no message (the model never came to its answer).
 
@@ -106,11 +110,11 @@ def final_text(response: Node) -> str:
         RowFault: It is no OpenAI Responses object.
     """
     items = response.need("output").items()
-    if not items or not items[-1].has("content"):
+    content = items[-1].get("content") if items else None
+    if content is None:
         return ""
     if (kind := items[-1].get("type")) is not None and kind.value != "message":
         return ""
-    content = items[-1].need("content")
     if isinstance(content.value, str):
         return content.value
     return "".join(part.string() for item in content.items() if (part := item.get("text")) is not None)

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rubricate_clients.decoded import answer_after, with_opened_thinking, without_end_tokens
 from rubricate_clients.faults import JsonObject
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_at
 from rubricate_service.compat.result import Result
 from rubricate_service.compat.task import Context, read_label
-from rubricate_service.compat.texts import answer_after, with_opened_thinking, without_end_tokens
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node
@@ -71,8 +71,11 @@ async def get_reward(request: Request) -> Response:
     """
     body = await read_body(request, RewardRequest)
     compat = compat_of(request)
-    context = compat.context(request)
-    members = [_member(body, index, context) for index in range(len(body.query))]
+
+    def read(context: Context) -> Sequence[Member]:
+        return [_member(body, index, context) for index in range(len(body.query))]
+
+    members = await compat.members(request, read)
 
     def render(results: Sequence[Result]) -> dict[str, Any]:
         logs = [result.numbers() for result in results]

@@ -156,7 +156,7 @@ class RedisPlace:
 
 
 def _is_cancelled() -> bool:
-    """Whether this task is to end: a cancellation that falls into its opening a connection is swallowed there."""
+    """Whether this task is to end: a cancellation while the client opens a connection is swallowed there."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

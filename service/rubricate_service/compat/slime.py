@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from rubricate_clients.decoded import with_opened_thinking, without_end_tokens
 from rubricate_clients.faults import JsonObject
 from rubricate_clients.wire import Prompt
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_at
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import read_label
-from rubricate_service.compat.texts import with_opened_thinking, without_end_tokens
+from rubricate_service.compat.task import Context, read_label
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node
@@ -58,14 +58,19 @@ async def slime(request: Request, key: str | None = None) -> Response:
     if key is not None and key not in _NAMES:
         raise invalid_at("?key", ("", f"{key!r} is no name of a number; there are {', '.join(_NAMES)}"))
     compat = compat_of(request)
+    members = await compat.members(request, lambda context: [_member(body, context)])
+
+    def render(results: Sequence[Result]) -> dict[str, float] | float:
+        numbers = {"reward": results[0].reward_in(members[0].task), **results[0].numbers()}
+        return numbers if key is None else numbers[key]
+
+    return await compat.answer(request, members, render)
+
+
+def _member(body: SlimeRequest, context: Context) -> Member:
     asked = body.prompt if isinstance(body.prompt, str) else [turn.model_dump() for turn in body.prompt]
-    task = read_label(body.label, "label", Node(asked, "prompt"), compat.context(request))
+    task = read_label(body.label, "label", Node(asked, "prompt"), context)
     text = without_end_tokens(body.response)
     if isinstance(asked, str) and task.options.thinking == "strip":
         text = with_opened_thinking(asked, text)
-
-    def render(results: Sequence[Result]) -> dict[str, float] | float:
-        numbers = {"reward": results[0].reward_in(task), **results[0].numbers()}
-        return numbers if key is None else numbers[key]
-
-    return await compat.answer(request, [Member(task, text)], render)
+    return Member(task, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,6 +13,9 @@ from rubricate_clients.faults import details_of
 from rubricate_clients.wire import AdvantageSpec, Group, Options, Prompt, Rubric, ScoreRequest
 from rubricate_service.compat.errors import invalid_at, invalid_row
 from rubricate_service.compat.settings import GroupSize
+from rubricate_service.errors import InvalidRequest
+from rubricate_service.http.limits import check_values
+from rubricate_service.http.settings import Limits
 from rubricate_service.importers.formats import FORMATS, Format, detect
 from rubricate_service.importers.group import Conversation, ImportedGroup, conversation, make_group
 from rubricate_service.importers.native import is_native
@@ -42,12 +45,14 @@ class Context:
         options: Options that hold where a row does not say.
         tenant: Whose work it is.
         run: Which of the tenant's runs; groups of two never mix.
+        limits: The most that a request may hold; they hold for JSON within its texts as well.
     """
 
     size: int | None
     options: Options
     tenant: str = ""
     run: str = ""
+    limits: Limits = field(default_factory=Limits)
 
 
 class Task(BaseModel):
@@ -92,9 +97,13 @@ def read_label(label: object, at: str, prompt: Node, context: Context) -> Task:
     if not label:
         raise invalid_at(at, ("", 'is empty; it carries the rubrics, as JSON: {"rubrics": […], "size": 8}'))
     try:
+        if isinstance(label, str):
+            check_values(label.encode(), context.limits)
         row = Node(label).kwargs()
     except RowFault as fault:
         raise invalid_row(at, fault) from None
+    except InvalidRequest as error:
+        raise invalid_at(at, ("", error.message)) from None
     if "rubrics" in row and FORMATS["native"].name == _format(row)[0].name:
         unknown = [(name, f"unknown field; a label has {', '.join(_OWN)}") for name in row.keys() - {*_OWN}]
         if unknown:

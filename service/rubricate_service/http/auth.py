@@ -14,15 +14,25 @@ from dataclasses import dataclass
 
 from fastapi import Depends, Request
 from fastapi.params import Depends as Dependency
+from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
 from rubricate_service.errors import Forbidden, Unauthorized, answer_to
 from rubricate_service.http.settings import Scope, TokenSettings
 
-OPEN = frozenset({"/livez", "/readyz", "/startupz"})
-"""Paths that need no token: what an orchestrator probes."""
+_PROBES = ("/livez", "/readyz", "/startupz")
+_DOCS = ("/docs", "/redoc", "/openapi.json")
+_DOCS_FILES = ("/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/docs/redoc.standalone.js")
+OPEN = frozenset(_PROBES + _DOCS + _DOCS_FILES)
+"""Paths that need no token.
 
+An orchestrator sends none with its probes, nor does a browser with a page. The pages and their document say
+what the routes are, which is public with the code, and nothing of what this service holds.
+"""
+
+# for the OpenAPI document alone: `Authentication` has looked at the token before
+_DOCUMENTED = Depends(HTTPBearer(scheme_name="token", bearerFormat="rubricate_…", auto_error=False))
 _PREFIX = "rubricate_"  # by which scanners find a token that was committed
 
 
@@ -111,7 +121,7 @@ class Authentication:
         try:
             caller = self._tokens.caller(header.decode("latin-1"))
         except Unauthorized as refusal:
-            if scope["path"] not in OPEN:
+            if scope["path"].removeprefix(scope.get("root_path", "")) not in OPEN:
                 await answer_to(refusal)(scope, receive, send)
                 return
         scope.setdefault("state", {})["caller"] = caller
@@ -133,7 +143,7 @@ def tenant_of(request: Request) -> str:
 def needs(scope: Scope) -> Dependency:
     """A dependency that lets only callers with this scope in: `APIRouter(dependencies=[needs("score")])`."""
 
-    async def check(request: Request) -> None:
+    async def check(request: Request, _: object = _DOCUMENTED) -> None:
         caller = caller_of(request)
         if caller is None or not caller.may(scope):
             name = f"the token {caller.name!r}" if caller else "a request without a token"

@@ -15,7 +15,7 @@ def refusal_to_serve(settings: Settings) -> str | None:
     """
     if settings.tokens and settings.no_auth:
         return "`tokens` says who may ask, --no-auth (RUBRICATE_NO_AUTH) that all may: leave one of them out"
-    if settings.tokens or settings.no_auth or _is_loopback(settings.host):
+    if settings.tokens or settings.no_auth or is_loopback(settings.host):
         return None
     return (
         f"{settings.host} can be reached from other machines, and there are no tokens. Make one with "
@@ -24,7 +24,8 @@ def refusal_to_serve(settings: Settings) -> str | None:
     )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a service that listens on this address."""
     if host == "localhost":
         return True
     try:

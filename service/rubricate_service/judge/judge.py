@@ -165,12 +165,16 @@ class Judge:
             **_form(identity),
         }
 
+    def replicas(self) -> list[dict[str, Any]]:
+        """Each replica as the scheduler sees it now: name, state, limit, calls in flight and waiting."""
+        return self._replicas.report()
+
     async def status(self) -> dict[str, Any]:
         """For readiness, within 1 s: ``status`` is ``ok`` or ``failing``, the latter with a ``reason``.
 
         Where one replica answers it is ``ok``; ``replicas`` has each of them.
         """
-        return {**await self._health(), "replicas": self._replicas.report()}
+        return {**await self._health(), "replicas": self.replicas()}
 
     async def _health(self) -> dict[str, Any]:
         try:

@@ -17,6 +17,7 @@ from rubricate_service.judge.outlier import Outliers
 from rubricate_service.judge.pace import Pace
 from rubricate_service.judge.reading import JudgeFailure
 from rubricate_service.judge.served import Completion, Identity
+from rubricate_service.telemetry.calls import judge_call
 
 log = logging.getLogger("rubricate.judge")
 
@@ -142,7 +143,8 @@ class Replicas:
         if len(self._dispatcher.usable) > 1:  # a replica that hangs leaves time for another
             limit = min(deadline, began + max((deadline - began) / 2, _FAIR_CHANCE_S))
         try:
-            completion = await self._call(replica, messages, limit, errand)
+            with judge_call(replica.name):
+                completion = await self._call(replica, messages, limit, errand)
             if (stranger := self._health.stranger_in(completion)) is not None:
                 raise stranger
         except JudgeFailure as failure:

@@ -34,6 +34,7 @@ _PATTERNS = frozenset(
 """Kwargs that are regular expressions where a check says `raw_regex`, and `text:` patterns."""
 
 _NESTED = re.compile(r"[+*}]\)[+*{]")
+_RUBRIC = "A rubric has a `check` with its `kwargs`, or a `criterion`."
 _AMOUNTS = ("weight", "points")
 
 
@@ -46,6 +47,9 @@ def build_group(path: str, group: LintGroup) -> tuple[BuiltGroup, list[Finding]]
     rubrics: list[BuiltRubric] = []
     for index, raw in enumerate(group.rubrics):
         place = f"{path}.rubrics[{index}]"
+        if not isinstance(raw, dict):
+            findings.append(RULES["E09"].at(place, "a rubric is an object", hint=_RUBRIC))
+            continue
         try:
             rubric = Rubric.model_validate(raw)
         except ValidationError as error:
@@ -85,8 +89,7 @@ def _wire_faults(place: str, error: ValidationError) -> Iterator[Finding]:
         about_amounts = fault.path in _AMOUNTS or "`points`" in fault.message
         rule = RULES["E12" if about_amounts else "E09"]
         where = f"{place}.{fault.path}" if fault.path else place
-        hint = None if about_amounts else "A rubric has a `check` with its `kwargs`, or a `criterion`."
-        yield rule.at(where, fault.message, hint=hint)
+        yield rule.at(where, fault.message, hint=None if about_amounts else _RUBRIC)
 
 
 def _build_faults(place: str, rubric: Rubric, error: CheckerError) -> Iterator[Finding]:

@@ -83,6 +83,13 @@ async def advantages(request: Request) -> Response:
             }
         )
     facts = diagnostics(
-        groups, computed.advantages, outcome=outcome, quality=quality, eligible=eligible, valid=valid
+        groups,
+        computed.advantages,
+        outcome=outcome,
+        quality=quality,
+        eligible=eligible,
+        valid=valid,
+        a_out=computed.a_out,
+        a_proc=computed.a_proc,
     )
     return Response(orjson.dumps({"groups": answers, "diagnostics": facts}), media_type="application/json")

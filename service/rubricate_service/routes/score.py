@@ -116,8 +116,12 @@ async def score(request: Request) -> Response:
     return await answer_scores(request)
 
 
-async def answer_scores(request: Request) -> Response:
+async def answer_scores(request: Request, *, explain: bool = False) -> Response:
     """Score the body of an HTTP request: within the limits, in its turn, and once for each key.
+
+    Args:
+        request: Its body is a `ScoreRequest`.
+        explain: Explain the verdicts, whatever the body's options say of that.
 
     Raises:
         ApiError: It cannot be scored, or not now.
@@ -127,6 +131,7 @@ async def answer_scores(request: Request) -> Response:
     admission: Admission = state.admission
     key = key_of(request, tenant)
     body = await read_score_request(request)
+    body.options.explain |= explain
 
     if _NDJSON in request.headers.get("accept", ""):
         run = scorer.run(body.options, tenant)

@@ -211,6 +211,7 @@ def test_a_pipeline_that_would_change_rewards_is_refused(service: Wire, roll: An
         "whiten_advantages": False,
         "add_token_level_kl": False,
         "is_num_return_sequences_expand": False,
+        "gamma": 1.0,
     }
     worker(roll).initialize(SimpleNamespace(**right))
     wrong = SimpleNamespace(

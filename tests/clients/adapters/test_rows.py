@@ -63,6 +63,17 @@ def test_rubrics_as_data_sets_have_them(column: Any) -> None:
     assert rubrics_of(column, "row 0") == [{"check": "text:regex", "kwargs": {"pattern": "a"}}]
 
 
+def test_rubrics_that_a_columnar_data_set_has_padded_are_taken() -> None:
+    padded = [
+        {"check": "text:word_count", "criterion": None, "kwargs": {"min": 2, "pattern": None}},
+        {"check": None, "criterion": "It is short.", "kwargs": {"min": None, "pattern": None}},
+    ]
+    groups, _ = groups_of([Sample("p", "r", padded, 0)])
+    check, criterion = Group.model_validate(groups[0]).rubrics
+    assert check.kwargs == {"min": 2}
+    assert criterion.criterion == "It is short."
+
+
 @pytest.mark.parametrize("column", [None, [], "[]", "{}", '"text"', 7, {"check": "x"}, ["text:regex"], [[]]])
 def test_what_are_no_rubrics_is_told_with_its_row(column: Any) -> None:
     with pytest.raises(InvalidRequest, match=r"row 3: `rubrics` must be a list of one rubric or more"):

@@ -9,6 +9,7 @@ import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,16 +97,18 @@ def test_another_batch_or_other_options_are_asked_for(service: Wire) -> None:
 
 def test_one_caller_that_gives_up_takes_the_answer_from_no_other(service: Wire) -> None:
     scoring = scoring_of(service)
-    service.troubles = ["busy"]  # so that the first attempt is not the last
+    service.troubles = ["slow"]
 
     async def first_gives_up() -> list[Score]:
         first = asyncio.ensure_future(scoring.score(batch()))
         second = asyncio.ensure_future(scoring.score(batch()))
-        await asyncio.sleep(0.01)
+        while not service.posts:
+            await asyncio.sleep(0.01)
         first.cancel()
         return await second
 
     assert advantages(asyncio.run(first_gives_up())) == pytest.approx(ADVANTAGES)
+    assert service.posts == ["/v1/score"]
 
 
 def test_what_failed_is_asked_anew(service: Wire) -> None:
@@ -194,9 +197,17 @@ def _in_child(scoring: Scoring, answers: Any) -> None:
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_forked_child_scores_with_a_loop_of_its_own(service: Wire) -> None:
+@pytest.mark.parametrize("moment", ["answered", "in flight"])
+def test_a_forked_child_scores_with_a_loop_of_its_own(service: Wire, moment: str) -> None:
     scoring = scoring_of(service)
-    scoring.score_sync(batch())
+    service.troubles = ["slow"] if moment == "in flight" else []
+    asking = threading.Thread(target=scoring.score_sync, args=(batch(),))
+    asking.start()
+    if moment == "answered":
+        asking.join()
+    else:
+        while not service.posts:
+            asking.join(0.01)
     context = multiprocessing.get_context("fork")
     answers: Any = context.Queue()
     child = context.Process(target=_in_child, args=(scoring, answers))
@@ -207,6 +218,7 @@ def test_a_forked_child_scores_with_a_loop_of_its_own(service: Wire) -> None:
         child.join(30)
         if child.is_alive():
             child.kill()
+    asking.join()
     assert advantages(scoring.score_sync(batch())) == pytest.approx(ADVANTAGES)
 
 
@@ -243,6 +255,13 @@ def test_settings_that_are_not_right_are_told(
     monkeypatch.delenv("RUBRICATE_URL", raising=False)
     with pytest.raises(ValueError, match=message):
         AdapterSettings.read(**given)
+
+
+def test_the_page_of_trainers_names_every_setting() -> None:
+    page = (Path(__file__).parents[3] / "docs/trainers/README.md").read_text()
+    assert {
+        name for name in AdapterSettings.model_fields if f"`RUBRICATE_{name.upper()}`" not in page
+    } == set()
 
 
 def test_settings_come_from_the_environment_and_arguments_win(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import Unscored, verl
+from rubricate_clients.adapters._verl_trainer import own_settings
 from rubricate_clients.errors import InvalidRequest
 from torch_stub import tensor
 
@@ -37,7 +38,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    verl._settings.cache_clear()
+    own_settings.cache_clear()
     verl._default_reward.cache_clear()
     return running
 
@@ -191,6 +192,8 @@ class Queue:
 class PPOTrainerSync:
     """verl's trainer as far as the estimator sees it: uid, rewards and mask, and nothing else."""
 
+    config = SimpleNamespace(algorithm=SimpleNamespace(adv_estimator="gdpo"))
+
     def _compute_advantage(self, batch: KVBatchMeta, metrics: dict[str, float]) -> Any:
         self.advantages, _ = sys.modules["verl.trainer.ppo.core_algos"].ADV_ESTIMATOR_REGISTRY["gdpo"](
             token_level_rewards=tensor(np.zeros((len(batch.keys), 1))),
@@ -251,6 +254,20 @@ def test_v1_refuses_rows_of_another_reward_function(service: Wire, queue: Queue)
     queue.rows = {"p_0_0": {"turn_scores": []}}
     with pytest.raises(ValueError, match="lacks rdan_outcome"):
         v1_trainer()._compute_advantage(KVBatchMeta(["p_0_0"], [{}]), {})
+
+
+def test_v1_with_another_estimator_is_left_alone(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        PPOTrainerSync, "config", SimpleNamespace(algorithm=SimpleNamespace(adv_estimator="grpo"))
+    )
+    monkeypatch.setattr(PPOTrainerSync, "_compute_advantage", lambda self, batch, metrics: (batch, metrics))
+    assert v1_trainer()._compute_advantage("rows", {}) == ("rows", {})
+
+
+def test_a_verl_without_gdpo_is_refused(queue: Queue) -> None:
+    sys.modules["verl.trainer.ppo.core_algos"].ADV_ESTIMATOR_REGISTRY.clear()
+    with pytest.raises(ImportError, match="no estimator `gdpo`"):
+        verl.register()
 
 
 def test_without_verl_the_module_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serving import running_server
 
 from rubricate_clients.testing import FakeJudge
 from rubricate_service.app import create_app
 from rubricate_service.compat.settings import CompatSettings
 from rubricate_service.settings import Settings
+from serving import running_server
 
 
 @pytest.fixture(scope="session")

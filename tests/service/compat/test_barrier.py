@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis_server import RedisServer, needs_redis, running_redis
 
+from redis_server import RedisServer, needs_redis, running_redis
 from rubricate_clients.wire import Options, Rubric
 from rubricate_service.compat.barrier import Barrier
 from rubricate_service.compat.errors import Unavailable

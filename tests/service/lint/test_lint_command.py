@@ -46,7 +46,7 @@ def test_a_report_for_people(tmp_path: Path) -> None:
     assert lines[2] == "      Reword the phrase, or drop the rule against the character."
     assert lines[3] == "row 2 (7)"
     assert lines[4].startswith("  W01 warning  group: a lone full stop passes the only rubric")
-    assert lines[-1] == "3 rows: 1 errors, 1 warnings"
+    assert lines[-1] == "3 rows, 1 error, 1 warning"
 
 
 def test_warnings_alone_are_no_failure(tmp_path: Path) -> None:

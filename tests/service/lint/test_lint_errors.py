@@ -196,6 +196,7 @@ NEAR_MISSES: list[tuple[Case, ...]] = [
     (QUOTED, ("length_constraints:nth_paragraph_first_word",
               {"num_paragraphs": 1, "nth_paragraph": 1, "first_word": "then"})),
     (ends("out."), ends("Over and OUT.")),
+    (("rlvr:validate_end", {"end_phrase": "Out."}), text("ends_with", value="</answer>")),
     (repeat("Name a port."), repeat("name a port. And a river.")),
     (("first_word:first_word_answer", {"first_word": "well"}), text("starts_with", value="Well met")),
     (JSON, text("starts_with", value="{")),

@@ -84,6 +84,10 @@ SATISFIABLE: dict[str, list[dict[str, Any]]] = {
     "XML": [check("text:valid_xml"), check("text:contains", values=["ebb & flow"])],
     "copies": [check("copy:copying_multiple", prompt_to_repeat="Name a port.", N=3)],
     "a fixed text": [check("repeat:repeat_simple"), words("less than", 12)],
+    "a word within a longer one": [
+        check("keywords:existence", keywords=["fox"]),
+        check("keywords:forbidden_words", forbidden_words=["fox"]),
+    ],
     "a choice": [check("detectable_format:constrained_response"), sentences("at least", 3)],
     "what RLVR counts": [
         check("rlvr:validate_word_constraint", N=80, quantifier="around"),

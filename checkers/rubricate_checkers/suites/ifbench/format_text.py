@@ -114,10 +114,10 @@ class TitleCase(Check, id="format:title_case", suite="ifbench"):
         return low[0] if low else next(filter(self.is_fault, text.tokens), None)
 
     def holds(self, text: Text) -> bool:
-        return self._fault(text) is None
+        return text.once(self._fault) is None
 
     def observed(self, text: Text) -> str:
-        fault = self._fault(text)
+        fault = text.once(self._fault)
         return "title case" if fault is None else f'"{fault}"'
 
     @property

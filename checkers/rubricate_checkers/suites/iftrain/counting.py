@@ -168,10 +168,10 @@ class CountUnique(Check, id="count:count_unique", suite="iftrain"):
         return text.view(_repeated_plain_word) or _repeated(text.tokens)
 
     def holds(self, text: Text) -> bool:
-        return self._twice(text) is None
+        return text.once(self._twice) is None
 
     def observed(self, text: Text) -> str:
-        word = self._twice(text)
+        word = text.once(self._twice)
         return "no word twice" if word is None else f'"{word}" more than once'
 
     @property

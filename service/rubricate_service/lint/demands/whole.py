@@ -83,16 +83,22 @@ def _(check: Language | ValidateResponseLanguage) -> Iterable[Demand]:
     return [InLanguage(check.language.partition("-")[0])]
 
 
+_ANSWER_TAG = re.compile("</?answer>")
+"""RLVR's functions look within these tags, so that what is first or last to them need not be so to others."""
+
+
 @read.register
 def _(check: StartsWith) -> Iterable[Demand]:
     blank = check.value[0].isspace()  # then blanks before it are not put aside
-    return [] if blank else [Starts(check.value, cased=check.case_sensitive)]
+    return (
+        [] if blank or _ANSWER_TAG.search(check.value) else [Starts(check.value, cased=check.case_sensitive)]
+    )
 
 
 @read.register
 def _(check: EndsWith) -> Iterable[Demand]:
     blank = check.value[-1].isspace()
-    return [] if blank else [Ends(check.value, cased=check.case_sensitive)]
+    return [] if blank or _ANSWER_TAG.search(check.value) else [Ends(check.value, cased=check.case_sensitive)]
 
 
 @read.register

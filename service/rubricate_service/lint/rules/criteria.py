@@ -31,7 +31,7 @@ def two_in_one(group: BuiltGroup) -> Iterator[Finding]:
         if _AND_OR.search(criterion):
             yield RULES["W04"].at(f"{rubric.path}.criterion", 'it says "and/or": which of the two is enough?')
         elif (match := _TWO_CLAUSES.search(criterion)) and not _RELATIVE.search(criterion[: match.end()]):
-            message = f'it asks for two things, parted before "{_tail(match[0])}"'
+            message = f'it asks for two things, parted at "{_tail(match[0])}"'
             yield RULES["W04"].at(f"{rubric.path}.criterion", message)
 
 

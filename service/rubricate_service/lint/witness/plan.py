@@ -118,6 +118,8 @@ def _with_phrase(draft: Draft, demand: asked.Contains) -> Draft:
     phrase = demand.phrase
     if phrase in ("<<", ">>", ",") and draft.wrap == "object":
         return draft
+    if not demand.word and not draft.filler.may_use(phrase) and draft.filler.may_use(f"{phrase}s"):
+        phrase = f"{phrase}s"  # the word is forbidden, and one that contains it is not
     there = " ".join((draft.opening, draft.closing, *draft.lines, *draft.phrases, draft.postscript)).lower()
     missing = demand.times - there.count(phrase.lower())
     return replace(draft, phrases=(*draft.phrases, *[phrase] * max(0, min(missing, _MOST + 1))))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes .make/trl: TRL and the core of ms-swift on a CPU build of torch, with this project's base install beside them,
-# for the tests on real trainers. What is made once is kept. Where the CPU build of torch is not to be had this says so and ends well,
-# without the file "ready"; anything else that goes wrong is an error.
+# for the tests on real trainers. What is made once is kept. Where the CPU build of torch is not to be had this says so
+# and ends well, without the file "ready"; anything else that goes wrong is an error.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 PYTHON=${PYTHON:-python3}
 TRL=1.16.0

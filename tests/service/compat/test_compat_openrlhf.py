@@ -55,10 +55,10 @@ def responses_of(group: int, rng: random.Random) -> list[str]:
 
 
 def test_512_single_requests_are_the_batch_call(served: str, judge: FakeJudge) -> None:
-    """64 prompts x 8 responses, one a request and in any order, from 64 clients that hold their connections."""
+    """64 prompts x 8 responses, one a request and in any order, from 64 clients."""
     rng = random.Random(7)
     rubrics = [NO_COMMA, WORDS, KIND, GENTLE]
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"prompt": f"Thing {g}.", "rubrics": rubrics, "responses": responses_of(g, rng)} for g in range(64)
     ]
     singles = [(g, r) for g in range(64) for r in range(8)]

@@ -3,10 +3,11 @@
 # What is made once is kept. Where the CPU build of torch is not to be had this says so and ends well, without the
 # file "ready"; anything else that goes wrong is an error.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 PYTHON=${PYTHON:-python3}
 SKYRL=0.3.0
+GYM=0.4.0
 # The local version makes pip take the CPU build or none: the index has CUDA builds of many gigabytes as well.
 TORCH=2.13.0+cpu
 DIR=.make/skyrl
@@ -29,6 +30,9 @@ if ! $PIP "torch==$TORCH" >"$LOG" 2>&1; then
   fi
   exit 1
 fi
-$PIP "torch==$TORCH" "skyrl[skyrl-train]==$SKYRL" uvicorn fastapi \
+# SkyRL declares flash-attn and vLLM, which want a GPU to be built; what its trainer imports is named here.
+$PIP "torch==$TORCH" 'transformers<=5.8' peft datasets pillow tensordict torchdata ray jaxtyping loguru pydantic \
+  omegaconf hydra-core safetensors rich typer tqdm func_timeout hf_transfer cloudpathlib \
   --editable . >>"$LOG" 2>&1 || { tail -n 5 "$LOG" >&2; exit 1; }
+$PIP --no-deps "skyrl==$SKYRL" "skyrl-gym==$GYM" >>"$LOG" 2>&1 || { tail -n 5 "$LOG" >&2; exit 1; }
 echo "$SKYRL $TORCH" >"$DIR/ready"

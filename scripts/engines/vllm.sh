@@ -3,7 +3,7 @@
 # engine. What is made once is kept. Where the CPU build of torch is not to be had this says so and ends well,
 # without the file "ready"; anything else that goes wrong is an error.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 PYTHON=${PYTHON:-python3}
 VLLM=0.32.0

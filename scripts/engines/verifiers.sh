@@ -3,7 +3,7 @@
 # made once is kept. Where verifiers is not to be had for this Python this says so and ends well, without the
 # file "ready".
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 PYTHON=${PYTHON:-python3}
 VERIFIERS=0.3.1 # the last with v0

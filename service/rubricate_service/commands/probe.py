@@ -1,0 +1,61 @@
+"""`rubricate probe`: which rubrics pay for answers that deserve nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rubricate_service.commands.common import (
+    CacheFlag,
+    CheckWorkers,
+    Config,
+    JudgeFlag,
+    JudgeModel,
+    errors,
+    options_of,
+    settings_of,
+    stop,
+)
+
+
+def probe(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="groups, with or without responses: YAML, JSON lines or a list"),
+    ],
+    options: Annotated[str, typer.Option(help="the request's `options`, as JSON")] = "{}",
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON, with every verdict")] = False,
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Show what empty, echoed, repeated and stuffed answers would earn, and which rubrics pay for them."""
+    from rubricate_service.authoring.files import FileError
+    from rubricate_service.authoring.probe_tables import print_report
+    from rubricate_service.authoring.probing import probe_file
+    from rubricate_service.judge.embedded import EmbeddedUnavailable
+
+    settings = settings_of(
+        config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
+    )
+    parsed = options_of(options)
+    logging.basicConfig(level=logging.ERROR)
+    try:
+        report = asyncio.run(probe_file(source, parsed, settings, errors))
+    except (FileError, EmbeddedUnavailable, OSError) as error:
+        stop(str(error))
+    for fault in report.faults:
+        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        Console().print_json(data=report.json())
+    else:
+        print_report(report, Console(markup=False, highlight=False))
+    if report.faults:
+        raise typer.Exit(1)

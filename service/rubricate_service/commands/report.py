@@ -1,0 +1,73 @@
+"""`rubricate report`: rubrics and responses on one page."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rubricate_service.commands.common import (
+    CacheFlag,
+    CheckWorkers,
+    Config,
+    JudgeFlag,
+    JudgeModel,
+    errors,
+    options_of,
+    settings_of,
+    stop,
+)
+
+_SHOWN = 20
+
+
+def report(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="what `rubricate score` wrote, or groups to be scored first"),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="the page to write")],
+    of: Annotated[
+        Path | None, typer.Option(help="the file that FILE was scored from, for prompts, rubrics and texts")
+    ] = None,
+    options: Annotated[str, typer.Option(help="the request's `options` for scoring, as JSON")] = "{}",
+    check_workers: CheckWorkers = None,
+    judge: JudgeFlag = None,
+    judge_model: JudgeModel = None,
+    cache: CacheFlag = None,
+    config: Config = None,
+) -> None:
+    """Write one HTML page: which rubrics tell responses apart, which are alike, slow, or in doubt."""
+    from rubricate_service.authoring.files import FileError
+    from rubricate_service.authoring.report import page
+    from rubricate_service.authoring.scored import read_scores
+    from rubricate_service.judge.embedded import EmbeddedUnavailable
+
+    settings = settings_of(
+        config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
+    )
+    parsed = options_of(options)
+    logging.basicConfig(level=logging.ERROR)
+    if out.exists() and any(
+        path is not None and path.exists() and out.samefile(path) for path in (source, of)
+    ):
+        stop(f"{out} is a file to read; name another with -o")
+    try:
+        scores = asyncio.run(read_scores(source, of, parsed, settings, errors))
+        if not scores.groups:
+            stop("; ".join([f"{source} has no group to report on", *scores.faults[:3]]))
+        out.write_text(page(scores, source.name), encoding="utf-8", errors="backslashreplace")
+    except (FileError, EmbeddedUnavailable) as error:
+        stop(str(error))
+    except OSError as error:
+        stop(f"{error.filename} cannot be used: {error.strerror}")
+    for fault in scores.faults[:_SHOWN]:
+        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    if len(scores.faults) > _SHOWN:
+        errors.print(f"and {len(scores.faults) - _SHOWN:,} more faults", highlight=False)
+    errors.print(f"{len(scores.groups):,} groups in {out}", markup=False, highlight=False)
+    if scores.faults:
+        raise typer.Exit(1)

@@ -1,0 +1,145 @@
+"""How the service stops without losing a request, and how its processes are run.
+
+    serving ──SIGTERM──> draining ──prestop_s──> stopping ──all answered, or drain_s──> exit status 0
+
+While it drains it serves on, new requests too: whoever sends them learns with a delay that `/readyz` says no.
+Another SIGTERM ends that wait; Ctrl-C skips it, and a second Ctrl-C also cuts off what is under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Literal
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from rubricate_service.http.exposure import is_loopback
+from rubricate_service.settings import Settings
+
+log = logging.getLogger("rubricate.lifecycle")
+
+State = Literal["serving", "draining", "stopping"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_PRESTOP_S = 5.0
+_GRACE_S = 10.0  # for a process to close what it holds, once its requests have ended
+
+
+def prestop_time_s(settings: Settings) -> float:
+    """How long to serve on after SIGTERM, seconds: who sends work from elsewhere must learn of it first."""
+    if settings.prestop_s is not None:
+        return settings.prestop_s
+    return 0.0 if is_loopback(settings.host) else _PRESTOP_S
+
+
+class Lifecycle:
+    """Where one process stands between its start and its end.
+
+    Args:
+        prestop_s: How long it goes on serving after SIGTERM, seconds.
+
+    Attributes:
+        state: `serving`; `draining`, while it still takes new requests; `stopping`, when it does no more.
+    """
+
+    def __init__(self, prestop_s: float) -> None:
+        self.state: State = "serving"
+        self._prestop_s = prestop_s
+        self._timer: asyncio.TimerHandle | None = None
+
+    @asynccontextmanager
+    async def handling_signals(self, on_stopping: Callable[[], None]) -> AsyncIterator[None]:
+        """Take the signals in the server's place, and have it stop when the time has come.
+
+        Where no uvicorn has taken them (in a thread, under another server) they are left alone.
+
+        Args:
+            on_stopping: Called when no new requests are taken any more.
+        """
+        is_main = threading.current_thread() is threading.main_thread()
+        server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        if not is_main or not isinstance(server, uvicorn.Server) or sys.platform == "win32":
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._signalled, number, server, on_stopping)
+        try:
+            yield
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+                # one that comes now is too late to mean anything
+                signal.signal(number, signal.SIG_IGN)
+
+    def _signalled(self, number: int, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
+        if self.state == "serving" and number == signal.SIGTERM and self._prestop_s > 0:
+            self.state = "draining"
+            log.info("stopping: /readyz says so, and requests are taken for %g s more", self._prestop_s)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._prestop_s, self._stop, server, on_stopping)
+        elif self.state != "stopping":
+            self._stop(server, on_stopping)
+        elif number == signal.SIGINT:
+            log.warning("requests under way are cut off")
+            server.force_exit = True
+
+    def _stop(self, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
+        if self.state == "stopping":
+            return
+        self.state = "stopping"
+        log.info("no more requests are taken; those under way are answered")
+        on_stopping()
+        server.should_exit = True
+
+
+class _Supervisor(Multiprocess):
+    """uvicorn's, which here hands on signals also while it waits for its processes to end."""
+
+    def join_all(self) -> None:
+        """Wait for all processes; one that does not end in time is killed."""
+        patience_s = (self.config.timeout_graceful_shutdown or 0) + _GRACE_S
+        until = time.monotonic() + patience_s
+        while alive := [process for process in self.processes if process.process.is_alive()]:
+            while self.signal_queue:
+                number = self.signal_queue.pop(0)
+                for process in alive:
+                    if number in _SIGNALS and process.pid is not None:
+                        os.kill(process.pid, number)
+            if time.monotonic() > until:
+                for process in alive:
+                    log.error("process %s did not end within %.0f s and is killed", process.pid, patience_s)
+                    process.process.kill()
+                break
+            time.sleep(0.05)
+        super().join_all()
+
+
+def run(config: uvicorn.Config) -> None:
+    """Serve until a signal ends it, in this process or in as many as the config says.
+
+    Raises:
+        SystemExit: It could not start.
+    """
+    if config.workers == 1:
+        server = uvicorn.Server(config)
+        server.run()
+        is_started = server.started
+    else:
+        supervisor = _Supervisor(config, [config.bind_socket()])
+        supervisor.run()
+        is_started = all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
+    if not is_started:
+        sys.exit(STARTUP_FAILURE)

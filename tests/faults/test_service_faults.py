@@ -1,0 +1,204 @@
+"""What happens to a service's own processes and machine; each test is named by its row of the fault list.
+
+F21 killed, F22 stopped, F23 clocks, F25 full disks, F26 a blocked event loop, F27 proxies in the environment.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from rubricate_clients.client import RewardClient
+from rubricate_clients.testing import FakeJudge
+from rubricate_clients.wire import ScoreAnswer
+from rubricate_service import pipeline
+from rubricate_service.app import create_app
+from rubricate_service.settings import Settings
+from service_process import PATIENCE_S, ServiceProcess, serving
+
+pytestmark = pytest.mark.timeout(240)
+
+IN_FLIGHT = 24
+RUBRICS = [{"check": "punctuation:no_comma"}, {"criterion": "The answer is kind."}]
+
+
+def groups(name: str) -> list[dict[str, Any]]:
+    return [{"prompt": "Say something.", "rubrics": RUBRICS, "responses": [f"good {name}", f"fine {name}"]}]
+
+
+def is_whole(answer: ScoreAnswer) -> bool:
+    verdicts = [v for group in answer.groups for r in group.responses for v in r.rubrics]
+    return len(verdicts) == 4 and all(verdict.status == "scored" for verdict in verdicts)
+
+
+def whole(answer: httpx2.Response) -> bool:
+    return answer.status_code == 200 and is_whole(ScoreAnswer.model_validate_json(answer.content))
+
+
+def test_f21_a_process_that_is_killed_costs_a_retry_and_is_replaced(tmp_path: Path) -> None:
+    with (
+        FakeJudge(answer="2", latency_s=0.2) as judge,
+        serving(tmp_path, "--judge", judge.url, "--workers", "2") as service,
+        ThreadPoolExecutor(8) as pool,
+        RewardClient(service.url, timeout_s=PATIENCE_S) as client,
+    ):
+        service.until(lambda: len(service.workers()) == 2)
+        work = [pool.submit(client.score, groups(str(number))) for number in range(60)]
+        service.until(lambda: sum(future.done() for future in work) > 10)
+        victim = service.workers()[0]
+        os.kill(victim, signal.SIGKILL)
+        assert all(is_whole(future.result()) for future in work)
+        service.until(lambda: len(service.workers()) == 2 and victim not in service.workers())
+        assert is_whole(client.score(groups("control")))
+        # what the dead process holds is gone, what it has counted is not
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 0)
+        assert service.metric("rubricate_responses_total") >= 122
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_f22_sigterm_costs_no_request(tmp_path: Path, workers: int) -> None:
+    with (
+        FakeJudge(answer="2", latency_s=1.5) as judge,
+        serving(
+            tmp_path, "--judge", judge.url, "--workers", str(workers), RUBRICATE_PRESTOP_S="2"
+        ) as service,
+        ThreadPoolExecutor(IN_FLIGHT) as pool,
+    ):
+        work = [pool.submit(service.score, {"groups": groups(str(n))}) for n in range(IN_FLIGHT)]
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 2 * IN_FLIGHT)
+        service.terminate()
+        service.until(lambda: service.get("/readyz").status_code == 503)
+        ready = service.get("/readyz").json()
+        assert (ready["status"], ready["reasons"]) == ("draining", ["draining"])
+        assert service.get("/livez").status_code == 200
+        late = service.score({"groups": groups("late"), "options": {"judging": "none"}})
+        assert (late.status_code, late.headers["Connection"]) == (200, "close")
+        assert all(whole(future.result()) for future in work)
+        assert service.process.wait(PATIENCE_S) == 0
+        assert "cut off" not in service.log()
+
+
+def test_f22_a_second_sigterm_ends_the_wait_and_still_costs_nothing(tmp_path: Path) -> None:
+    with (
+        FakeJudge(answer="2", latency_s=1.5) as judge,
+        serving(tmp_path, "--judge", judge.url, RUBRICATE_PRESTOP_S="600") as service,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        work = pool.submit(service.score, {"groups": groups("a")})
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 2)
+        service.terminate()
+        service.until(lambda: service.get("/readyz").status_code == 503)
+        service.terminate()
+        assert whole(work.result())
+        assert service.process.wait(PATIENCE_S) == 0
+
+
+def test_f22_what_the_drain_has_no_time_for_is_told_to_come_again(tmp_path: Path) -> None:
+    with (
+        FakeJudge(answer="2", latency_s=30.0) as judge,
+        serving(tmp_path, "--judge", judge.url, RUBRICATE_DRAIN_S="1") as service,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        work = pool.submit(service.score, {"groups": groups("a")})
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 2)
+        service.terminate()
+        answer = work.result()
+        assert (answer.status_code, answer.json()["error"]["type"]) == (503, "unavailable")
+        assert service.process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize("jump_s", [3600.0, -3600.0])
+def test_f23_a_clock_that_jumps_moves_no_deadline_and_forgets_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
+) -> None:
+    now, now_ns = time.time, time.time_ns
+
+    def jump() -> None:
+        monkeypatch.setattr(time, "time", lambda: now() + jump_s)
+        monkeypatch.setattr(time, "time_ns", lambda: now_ns() + round(jump_s * 1e9))
+
+    def service() -> TestClient:
+        cache = str(tmp_path / "v.db")
+        return TestClient(create_app(Settings(judge=judge.url, cache=cache, check_workers=1)))
+
+    with FakeJudge(answer=lambda call: "2", latency_s=0.3) as judge:
+        with service() as client:
+            assert whole(client.post("/v1/score", json={"groups": groups("kept")}))
+            judge.latency_s = 30.0
+            timer = threading.Timer(0.5, jump)
+            timer.start()
+            began = time.monotonic()
+            body = {"groups": groups("slow"), "options": {"deadline_s": 1.5}}
+            late = client.post("/v1/score", json=body).json()
+            took = time.monotonic() - began
+            timer.join()
+            kinds = [r["rubrics"][1]["error"]["kind"] for r in late["groups"][0]["responses"]]
+            assert kinds == ["timeout"] * 2
+            assert 1.4 < took < 15.0
+        with service() as client:  # whose memory is empty
+            stats = client.post("/v1/score", json={"groups": groups("kept")}).json()["stats"]
+            assert stats["judge"]["cached"] == 2
+
+
+def test_f25_a_full_disk_costs_log_lines_and_no_request(tmp_path: Path) -> None:
+    nowhere = "/proc/rubricate/verdicts.db"  # as on a file system that takes no writes
+    with ExitStack() as stack:
+        full = stack.enter_context(Path("/dev/full").open("wb"))
+        judge = stack.enter_context(FakeJudge(answer="2"))
+        service: ServiceProcess = stack.enter_context(
+            serving(tmp_path, "--judge", judge.url, "--cache", nowhere, stderr=full)
+        )
+        assert whole(service.score({"groups": groups("a")}))
+        service.until(lambda: service.metric("rubricate_log_lines_lost_total") > 0)
+        service.until(lambda: service.metric("rubricate_cache_unsaved_total") > 0)
+        ready = service.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+        assert ready.json()["reasons"][0].startswith("cache: ")
+        assert service.metric("rubricate_cache_failing") == 1
+
+
+def test_f26_a_blocked_event_loop_is_measured_and_its_place_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def misplaced(*_: Any) -> None:
+        time.sleep(3.0)  # where a verifier must not be
+
+    settings = Settings(cache=str(tmp_path / "v.db"), check_workers=1)
+    with caplog.at_level(logging.WARNING, "rubricate.loop"), TestClient(create_app(settings)) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(pipeline, "judge_group", misplaced)
+            client.post("/v1/score", json={"groups": groups("a")})
+        until = time.monotonic() + PATIENCE_S
+        while not caplog.messages and time.monotonic() < until:
+            time.sleep(0.05)
+        lag = next(line for line in client.get("/metrics").text.splitlines() if line.startswith(LAG_METRIC))
+    assert float(lag.split()[1]) >= 1.5
+    assert "the event loop stood still for" in caplog.messages[0]
+    assert f"{Path(__file__).name}:" in caplog.messages[0]
+    assert " misplaced" in caplog.messages[0]
+
+
+LAG_METRIC = "rubricate_event_loop_lag_seconds"
+
+
+def test_f27_a_proxy_in_the_environment_sees_no_judge_traffic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = "http://127.0.0.1:9"
+    proxies = dict.fromkeys(("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"), closed)
+    for name, value in {**proxies, "NO_PROXY": "", "no_proxy": ""}.items():
+        monkeypatch.setenv(name, value)
+    with FakeJudge(answer="2") as judge, serving(tmp_path, "--judge", judge.url) as service:
+        assert whole(service.score({"groups": groups("a")}))
+        assert service.get("/readyz").json()["checks"]["judge"]["status"] == "ok"
