@@ -16,7 +16,7 @@ COPY service service
 # whatever happens.
 # The project bounds its own dependencies:
 # hadolint ignore=DL3013
-RUN pip install '.[service,math]' \
+RUN pip install '.[service,math,otel]' \
     && python -c "import nltk; nltk.download(['punkt_tab', 'averaged_perceptron_tagger_eng'], download_dir='/opt/rubricate/nltk_data', raise_on_error=True)"
 
 FROM build AS build-cpu
@@ -30,7 +30,8 @@ RUN useradd --uid 10001 --no-create-home --home-dir /var/lib/rubricate rubricate
 ENV PATH=/opt/rubricate/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     RUBRICATE_HOST=0.0.0.0 \
-    RUBRICATE_CACHE=/var/lib/rubricate/verdicts.db
+    XDG_CACHE_HOME=/var/lib
+# Verdicts are kept in XDG_CACHE_HOME/rubricate unless a settings file says where: RUBRICATE_CACHE would win over it.
 # The one place that is written to; the root file system may be read-only.
 VOLUME /var/lib/rubricate
 USER 10001

@@ -13,12 +13,12 @@ import subprocess
 import time
 import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from _service import Service, children, command_of, free_port
 from _soak_verdicts import Fault
@@ -209,7 +209,7 @@ class Faults:
         await asyncio.sleep(3)
         self.redis.start()
 
-    _PROCESS_FAULTS = {
+    _PROCESS_FAULTS: ClassVar[dict[str, Callable[[Faults], Awaitable[None]]]] = {
         "check workers killed": _kill_check_worker,
         "server process killed": _kill_server,
         "service restarted": _restart,

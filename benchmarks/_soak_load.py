@@ -32,7 +32,7 @@ _COMPARED = ("outcome", "quality")
 _CRITERIA = ("The answer is clear.", "The answer stays on topic.", "The tone is apt.", "It names a river.")
 _RULES = (
     "def check_following(instruction, response):\n    return len(response.split()) > 60",
-    "import re\ndef check_following(instruction, response):\n    return len(re.findall('river', response)) > 1",
+    "import re\ndef check_following(instruction, response):\n    return bool(re.search('river', response))",
     "def check_following(instruction, response):\n    return response.count(',') % 2 == 0",
     "def check_following(instruction, response):\n    return len(response) / response.count('zzz') > 1",
 )
@@ -88,8 +88,7 @@ def _usable_checks() -> list[dict[str, Any]]:
     found = []
     for entry in catalogue():
         if entry.suite in ("ifeval", "ifbench", "text"):
-            # those whose data is not installed, or that count what the serial number adds
-            with suppress(CheckerError):
+            with suppress(CheckerError):  # its data is not installed
                 check = build(entry.id, entry.example.kwargs)
                 evaluate(Text("Some words.", "Some words."), check)
                 found.append({"check": entry.id, "kwargs": entry.example.kwargs})
@@ -212,7 +211,7 @@ class Load:
         return None
 
     def _compare_member(self, quiet: dict[str, Any], got: dict[str, float], faults: list[Fault]) -> None:
-        """A member's own scores are those of the quiet run; its advantages only when all have come through."""
+        """A member's own scores must be those of the quiet run; advantages when no fault met it."""
         around = ", ".join(fault.name for fault in faults) or "no fault"
         for name in _COMPARED:
             if got[name] != (quiet[name] or 0.0) and not (name == "quality" and not got["quality_valid"]):

@@ -23,7 +23,7 @@ class VerifyRequest(BaseModel):
     prompt: str
     response: str
     instruction_id_list: list[str]
-    kwargs: list[dict[str, Any]]
+    kwargs_list: list[dict[str, Any]]
 
 
 class VerifyAnswer(BaseModel):
@@ -40,7 +40,7 @@ def main(folder: str, port: int) -> None:
 
     @app.post("/verify")
     async def verify(body: VerifyRequest) -> VerifyAnswer:
-        rules = list(zip(body.instruction_id_list, body.kwargs, strict=True))
+        rules = list(zip(body.instruction_id_list, body.kwargs_list, strict=True))
         (verdicts,) = run(classes, follows_strict, [(body.prompt, body.response, rules)])["verdicts"]
         return VerifyAnswer(follow_instruction_list=verdicts, reward=float(all(verdicts)))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import socket
 import statistics
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import aiohttp
 import orjson
+from _service import Service, memory_mb
 
 IDLE, STEPS = 10_000, 40
 LIVEZ_S, SLOWDOWN, RSS_MB = 0.1, 2.0, 1000  # the bars
@@ -114,12 +114,6 @@ def hold_idle(port: int) -> None:
     asyncio.run(run())
 
 
-def memory_mb(pid: int) -> float:
-    """Resident memory of a process."""
-    (line,) = [row for row in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmRSS" in row]
-    return int(line.split()[1]) / 1024
-
-
 def raise_limit() -> None:
     """Allow this process and its children as many connections as the system does."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -131,29 +125,20 @@ def raise_limit() -> None:
 def main() -> None:
     """Print the figures; exit with 1 when one misses its bar."""
     raise_limit()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    with tempfile.TemporaryDirectory() as folder:
-        flags = ["--port", str(port), "--cache", str(Path(folder) / "v.db"), "--check-workers", "1"]
-        service = subprocess.Popen(
-            [sys.executable, "-m", "rubricate_service", "serve", *flags], stderr=subprocess.DEVNULL
-        )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Service("--cache", str(Path(folder) / "v.db"), "--check-workers", "1") as service,
+    ):
+        alone, before = asyncio.run(measure(service.url)), memory_mb(service.pid)
+        port = service.url.rpartition(":")[2]
+        idle = subprocess.Popen([sys.executable, __file__, port], stdout=subprocess.PIPE)
         try:
-            asyncio.run(wait_ready(url))
-            alone, before = asyncio.run(measure(url)), memory_mb(service.pid)
-            idle = subprocess.Popen([sys.executable, __file__, str(port)], stdout=subprocess.PIPE)
-            try:
-                assert idle.stdout is not None
-                idle.stdout.readline()
-                beside, after = asyncio.run(measure(url)), memory_mb(service.pid)
-            finally:
-                idle.kill()
-                idle.wait()
+            assert idle.stdout is not None
+            idle.stdout.readline()
+            beside, after = asyncio.run(measure(service.url)), memory_mb(service.pid)
         finally:
-            service.terminate()
-            service.wait()
+            idle.kill()
+            idle.wait()
     livez = max(beside.livez)
     print(f"{IDLE} connections with half a header, and a trainer's steps of 64 responses:")
     print(f"  step p95      {alone.p95() * 1e3:7.1f} ms alone, {beside.p95() * 1e3:7.1f} ms beside them")
@@ -161,18 +146,6 @@ def main() -> None:
     print(f"  memory        {before:7.1f} MB alone, {after:7.1f} MB beside them")
     if livez > LIVEZ_S or beside.p95() > SLOWDOWN * alone.p95() or after > RSS_MB:
         sys.exit("a figure is worse than its bar")
-
-
-async def wait_ready(url: str) -> None:
-    """Until the service serves."""
-    async with aiohttp.ClientSession() as session:
-        for _ in range(600):
-            with suppress(aiohttp.ClientError):
-                async with session.get(f"{url}/readyz") as answer:
-                    if answer.status == 200:
-                        return
-            await asyncio.sleep(0.1)
-    sys.exit("the service did not start")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,9 @@ def report(load: Load, faults: Faults, memory: Memory, left: list[int], ready: b
 def main(seconds: float) -> None:
     """Run the soak; exit with 1 when something is wrong."""
     if shutil.which("redis-server") is None:
-        sys.exit("the soak needs a redis-server on the PATH (Debian and Ubuntu: apt-get install redis-server)")
+        sys.exit(
+            "the soak needs a redis-server on the PATH (Debian and Ubuntu: apt-get install redis-server)"
+        )
     logging.getLogger("rubricate").setLevel(logging.ERROR)  # the clients' retries are expected
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

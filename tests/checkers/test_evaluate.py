@@ -215,7 +215,7 @@ def test_time_is_linear(unit: str, end: str) -> None:
             [("NO", "counted"), ("U.S", "counted")],
         ),
         ("punctuation:no_comma", {}, "a, b", [(",", "violation")]),
-        ("startend:quotation", {}, "a", []),
+        ("length_constraints:number_words", {"num_words": 1, "relation": "at least"}, "a", []),
     ],
 )
 def test_evidence(id: str, kwargs: dict[str, Any], response: str, spans: list[tuple[str, str]]) -> None:

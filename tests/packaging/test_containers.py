@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
-from rubricate_service.settings import Settings
+from rubricate_service.http.exposure import refusal_to_serve
+from rubricate_service.lifecycle import prestop_time_s
+from rubricate_service.settings import CONFIG_VARIABLE, Settings
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -178,13 +180,28 @@ def test_variables_are_settings(services: dict[str, Any], name: str, monkeypatch
     target = services[name]["build"]["target"]
     values = dict(re.findall(r"\b(RUBRICATE_[A-Z_]+)=(\S+)", stages()[target]))
     values |= services[name].get("environment") or {}
-    assert values.keys() >= {"RUBRICATE_HOST", "RUBRICATE_CACHE", "RUBRICATE_JUDGE"}
+    assert values.keys() >= {"RUBRICATE_HOST", "RUBRICATE_JUDGE"}
     for variable, value in values.items():
         assert variable.removeprefix("RUBRICATE_").lower() in Settings.model_fields
         monkeypatch.setenv(variable, value)
     settings = Settings()
     assert settings.host == "0.0.0.0"
     assert settings.judge == values["RUBRICATE_JUDGE"]
+    assert refusal_to_serve(settings) is None
+    minutes, seconds = re.findall(r"\d+", f"0m{services[name]['stop_grace_period']}")[-2:]
+    assert 60 * int(minutes) + int(seconds) >= prestop_time_s(settings) + settings.drain_time_s + 10
+
+
+def test_a_settings_file_has_its_say_in_a_container(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """RUBRICATE_CACHE in the image won over the `cache` of any file, and verdicts were kept twice."""
+    for variable, value in re.findall(r"\b(RUBRICATE_[A-Z_]+|XDG_[A-Z_]+)=(\S+)", stages()["service"]):
+        monkeypatch.setenv(variable, value)
+    (volume,) = re.findall(r"^VOLUME (\S+)", DOCKERFILE, re.MULTILINE)
+    assert Path(Settings().cache).parent == Path(volume)
+    file = tmp_path / "rubricate.toml"
+    file.write_text('cache = "redis://redis:6379/0"\n')
+    monkeypatch.setenv(CONFIG_VARIABLE, str(file))
+    assert Settings().cache == "redis://redis:6379/0"
 
 
 Start = Callable[[], tuple[subprocess.Popen[str], str]]

@@ -130,9 +130,7 @@ def test_what_exceptions_say_is_taken_out_of_any_line(style: logs.Style) -> None
         logger.exception("it broke")
     asyncio_logger = logging.Logger("asyncio")
     asyncio_logger.addHandler(written.handler)
-    asyncio_logger.error(
-        "Task exception was never retrieved\nfuture: <Task exception=ValueError('%s')>", CANARY
-    )
+    asyncio_logger.error("Task exception was never retrieved\nfuture: <Task exception='%s'>", CANARY)
     text = "\n".join(written.take())
     assert "it broke" in text
     assert "ValueError in test_logging.py" in text

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
+from rubricate_checkers import Check
 from rubricate_clients.wire import Group
-from rubricate_service.lint.demand import Bounds, Contains, Ends, OneOf, Starts
+from rubricate_service.lint.demand import Bounds, Contains, Ends, LastWord, OneOf, Starts
 from rubricate_service.lint.demands import demands_of
-from rubricate_service.normalise import RubricPlan, plan_group, prompt_text
+from rubricate_service.normalise import plan_group, prompt_text
 
 MASTER_KEYS = (
     ".",
@@ -44,37 +48,52 @@ def probes_of(group: Group) -> dict[str, str]:
 def _stuffing(group: Group) -> Iterator[str]:
     """The words that checks ask for: what comes first, all others, what comes last."""
     plan = plan_group(0, group.model_copy(update={"responses": [""]}), "keep")
-    wanted = [_wanted(rubric) for rubric in plan.rubrics if not rubric.rubric.is_negative]
-    for place in range(3):
-        for words in wanted:
-            yield from words[place]
+    wanted = _Wanted()
+    for rubric in plan.rubrics:
+        if rubric.check is not None and not rubric.rubric.is_negative:
+            _add(wanted, rubric.check, rubric.rubric.kwargs or {})
+    yield from wanted.first
+    # what stands at an end is there already
+    there = Counter(wanted.first) + Counter(wanted.last)
+    for word, times in wanted.inside.items():
+        yield from [word] * (min(times, _MOST_TIMES) - there[word])
+    yield from wanted.last
 
 
-def _wanted(rubric: RubricPlan) -> tuple[list[str], list[str], list[str]]:
-    """The words that a check wants at the beginning, anywhere, and at the end."""
-    first: list[str] = []
-    inside: list[str] = []
-    last: list[str] = []
-    kwargs = rubric.rubric.kwargs or {}
+@dataclass(slots=True)
+class _Wanted:
+    """Words at the beginning, anywhere (with how often), and at the end."""
+
+    first: list[str] = field(default_factory=list)
+    inside: dict[str, int] = field(default_factory=dict)
+    last: list[str] = field(default_factory=list)
+
+    def within(self, word: str, times: int) -> None:
+        """Want a word at least so often."""
+        self.inside[word] = max(times, self.inside.get(word, 0))
+
+
+def _add(wanted: _Wanted, check: Check, kwargs: dict[str, Any]) -> None:
+    """Add what a check wants."""
     given = {text for value in kwargs.values() for text in _texts(value)}
-    demands = None if rubric.check is None else demands_of(rubric.check)
+    demands = demands_of(check)
     for demand in demands or ():
         match demand:
-            case Starts():
-                first.append(demand.phrase)
-            case Contains():
-                inside += [demand.phrase] * min(demand.times, _MOST_TIMES)
-            case OneOf():
-                inside.append(demand.phrases[0])
-            case Ends():
-                last.append(demand.phrase)
+            case Starts(phrase):
+                wanted.first.append(phrase)
+            case Contains(phrase, times):
+                wanted.within(phrase, times)
+            case OneOf(phrases):
+                wanted.within(phrases[0], 1)
+            case Ends(phrase) | LastWord(phrase):
+                wanted.last.append(phrase)
             case Bounds(measure, low) if measure.about in given and math.isfinite(low):
-                inside += [measure.about] * min(math.ceil(low), _MOST_TIMES)
+                wanted.within(measure.about, math.ceil(low))
             case _:
                 pass
     if demands is None:
-        inside += [text for name in _WORDS for text in _texts(kwargs.get(name))]
-    return first, inside, last
+        for text in (text for name in _WORDS for text in _texts(kwargs.get(name))):
+            wanted.within(text, 1)
 
 
 def _texts(value: object) -> list[str]:

@@ -12,7 +12,8 @@ import pytest
 from author_commands import rubricate
 
 from rubricate_clients.testing import FakeCall, FakeJudge, Fault
-from rubricate_service.authoring.labels import FileError, read_labels
+from rubricate_service.authoring.labels import read_labels
+from rubricate_service.importers.files import FileError
 
 HEADER = ["id", "prompt", "response", "criterion", "label", "hard", "pass_at"]
 

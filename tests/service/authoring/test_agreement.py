@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rubricate_service.authoring.agreement import confusion, interval, kappa
+from rubricate_service.authoring.agreement import Counts, confusion, interval, kappa
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_weighted_kappa_is_computed_from_pairs_alike() -> None:
 def test_the_interval_covers_kappa_and_narrows_with_more_rows() -> None:
     rng = np.random.default_rng(2)
 
-    def rows(n: int) -> list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    def rows(n: int) -> list[Counts]:
         people = rng.integers(0, 2, n)
         judge = np.where(rng.random(n) < 0.85, people, 1 - people)
         return [confusion([a], [b], 2) for a, b in zip(people, judge, strict=True)]
@@ -75,5 +75,5 @@ def test_rows_that_belong_together_make_the_interval_wider() -> None:
 
 
 @pytest.mark.parametrize("rows", [[confusion([0], [0], 2)], [confusion([0], [0], 2)] * 10])
-def test_there_is_no_interval_where_there_is_no_kappa(rows: list[np.ndarray]) -> None:  # type: ignore[type-arg]
+def test_there_is_no_interval_where_there_is_no_kappa(rows: list[Counts]) -> None:
     assert interval(rows) is None

@@ -18,7 +18,7 @@ COMMAS = {"check": "punctuation:no_comma"}
 
 
 def group(*rubrics: dict[str, Any]) -> Group:
-    return Group.model_validate({"prompt": "Describe a pier.", "rubrics": rubrics, "responses": ["a"]})
+    return Group.model_validate({"prompt": "Describe a pier.", "rubrics": list(rubrics), "responses": ["a"]})
 
 
 def test_there_is_a_probe_of_each_kind() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 from functools import cached_property
 
 from ...check import Check, Example, Span
 from ...kwargs import Count, Str
 from ...loose import Rescue
+from ...spans import every
 from ...text import Text
 from ...wording import amount
 from .common import EDGES, bare, spaces_unless
@@ -83,6 +85,7 @@ class UniqueWordCount(
 
 
 _NUMBER = re.compile(r"\d+")
+_WRITTEN_NUMBER = re.compile(rf"\d+(?:[{re.escape(string.punctuation)}]+\d+)*")
 _DIGITS_ONLY = spaces_unless(str.isdigit)
 
 
@@ -115,6 +118,9 @@ class NumbersCount(Check, id="count:numbers", suite="ifbench", aliases=("ifbench
     @property
     def required(self) -> str:
         return f"exactly {amount(self.N, 'number')}"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return every(text.raw, _WRITTEN_NUMBER)
 
     @property
     def rescue(self) -> Rescue:

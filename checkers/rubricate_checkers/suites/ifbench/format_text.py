@@ -9,6 +9,7 @@ from functools import cached_property
 from ...check import Check, Example, Span
 from ...kwargs import Str
 from ...loose import Rescue
+from ...spans import every
 from ...text import Text
 from ...wording import listed
 from .common import EDGES
@@ -43,6 +44,9 @@ class Options(Check, id="format:options", suite="ifbench", aliases=("ifbench@202
     @property
     def required(self) -> str:
         return f"one of {listed(self._options)}"
+
+
+_ITALICS = re.compile(r"<(?:i|em)>")
 
 
 def _find(text: str, *tags: str) -> int:
@@ -84,6 +88,9 @@ class Thesis(Check, id="format:thesis", suite="ifbench", aliases=("ifbench@2025:
     @property
     def required(self) -> str:
         return "<i>a thesis</i> and text behind it"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return every(text.raw, _ITALICS, "match")
 
 
 _LOWER_CHUNK = re.compile(r"(?<!\S)[a-z]{2,}(?!\S)")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from string import ascii_lowercase
 
-from ...check import Check, Example
+from ...check import Check, Example, Span
 from ...kwargs import Count
 from ...loose import Rescue
+from ...spans import each_word
 from ...text import Text
 from ...wording import amount
 from .common import bare, chunks
@@ -104,6 +106,9 @@ class Consonants(Check, id="words:consonants", suite="ifbench", aliases=("ifbenc
     def required(self) -> str:
         return "two consonants together in each word"
 
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "violation", lambda word: not _CLUSTER.search(word.lower()))
+
 
 def _palindromes(raw: str) -> int:
     words = bare(raw).lower().split()
@@ -131,6 +136,9 @@ class Palindromes(Check, id="words:palindrome", suite="ifbench", aliases=("ifben
     @property
     def required(self) -> str:
         return "at least 10 palindromes of 5 characters or more"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "counted", lambda word: _palindromes(word) > 0)
 
     @property
     def rescue(self) -> Rescue:
@@ -161,6 +169,9 @@ class PrimeLengths(
     @property
     def required(self) -> str:
         return "words of prime length only"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "violation", lambda word: _of_other_length(word) is not None)
 
     @property
     def rescue(self) -> Rescue:
@@ -193,6 +204,10 @@ class Repeats(Check, id="words:repeats", suite="ifbench", aliases=("ifbench@2025
     @property
     def required(self) -> str:
         return f"no word more than {amount(self.small_n, 'time')}"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        most_common = text.view(_most_common)[0]
+        return each_word(text.raw, "counted", lambda word: bare(word.lower()) == most_common)
 
     @property
     def rescue(self) -> Rescue:

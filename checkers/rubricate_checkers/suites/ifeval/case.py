@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...check import Check, Example, Span
 from ...kwargs import Number, Relation
+from ...spans import each_word
 from ...text import Text
 from ...wording import amount, compare
 
@@ -81,6 +82,9 @@ class EnglishCapital(
     def required(self) -> str:
         return "all in capitals, language en"
 
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "violation", lambda word: word.upper() != word)
+
 
 class EnglishLowercase(
     Check, id="change_case:english_lowercase", aliases=("rubrichub:LowercaseLettersEnglishChecker",)
@@ -102,3 +106,6 @@ class EnglishLowercase(
     @property
     def required(self) -> str:
         return "all in lower case, language en"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "violation", lambda word: word.lower() != word)

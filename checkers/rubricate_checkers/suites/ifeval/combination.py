@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Strict
 from ...check import Check, Example, Span
 from ...kwargs import refuse
 from ...loose import Rescue
+from ...spans import at_start
 from ...text import Text
 
 _SEPARATOR = "******"
@@ -79,3 +80,6 @@ class RepeatPrompt(Check, id="combination:repeat_prompt", aliases=("rubrichub:Re
     @property
     def required(self) -> str:
         return "the prompt word for word, then the answer"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return at_start(text.raw, len(self.prompt_to_repeat.strip()), self.holds(text))

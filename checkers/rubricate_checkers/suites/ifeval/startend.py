@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from ...check import Check, Example
+from collections.abc import Iterable
+
+from ...check import Check, Example, Span
 from ...kwargs import Str
+from ...spans import at_end, at_start
 from ...text import Text
 
 
@@ -28,6 +31,9 @@ class EndPhrase(Check, id="startend:end_checker", aliases=("rubrichub:EndChecker
     def required(self) -> str:
         return f'the end "{self.end_phrase.strip()}"'
 
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return at_end(text.raw, len(self.end_phrase.strip()), self.holds(text), beside='"')
+
 
 class Quotation(Check, id="startend:quotation", aliases=("rubrichub:QuotationChecker",)):
     """The whole response is wrapped in double quotation marks, straight ones."""
@@ -45,3 +51,8 @@ class Quotation(Check, id="startend:quotation", aliases=("rubrichub:QuotationChe
     @property
     def required(self) -> str:
         return 'straight double quotes (") around everything'
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        body = text.raw.strip()
+        first, last = body[:1] == '"', len(body) > 1 and body[-1] == '"'
+        return [*at_start(text.raw, 1, first), *at_end(text.raw, 1, last)]

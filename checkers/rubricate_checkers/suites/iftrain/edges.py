@@ -6,10 +6,12 @@ Sentences are those of the regular expressions in `regex_sentences`, where a lin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from ...check import Check, Example
+from ...check import Check, Example, Span
 from ...kwargs import Ordinal, Phrase
 from ...regex_sentences import regex_sentences
+from ...spans import at_end, at_start
 from ...text import Text
 from ...wording import amount
 from .kwargs import WordOrList
@@ -95,6 +97,9 @@ class FirstWordOfAnswer(Check, id="first_word:first_word_answer", suite="iftrain
     def required(self) -> str:
         return f'"{self.first_word.strip().lower()}" first'
 
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return at_start(text.raw, len("".join(text.raw.split(None, 1)[:1])), self.holds(text))
+
 
 class LastWordOfSentences(Check, id="last_word:last_word_sent", suite="iftrain"):
     """Every sentence ends with a word, in any case and without the marks on it.
@@ -143,6 +148,9 @@ class LastWordOfAnswer(Check, id="last_word:last_word_answer", suite="iftrain"):
     @property
     def required(self) -> str:
         return f'"{self.last_word.strip().lower()}" last'
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return at_end(text.raw, len("".join(text.raw.rsplit(None, 1)[-1:])), self.holds(text))
 
 
 class KeywordPosition(Check, id="keywords:keyword_specific_position", suite="iftrain"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from ...check import Check, Example
+from collections.abc import Iterable
+
+from ...check import Check, Example, Span
 from ...loose import Rescue
 from ...regex_sentences import regex_sentences
+from ...spans import each_word
 from ...text import Text
 from ...wording import amount
 from ..ifeval.length import separated_paragraphs
@@ -66,6 +69,9 @@ class SquareBrackets(Check, id="detectable_format:square_brackets", suite="iftra
     @property
     def required(self) -> str:
         return "every word in square brackets"
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        return each_word(text.raw, "violation", lambda word: _unbracketed(word) is not None)
 
 
 def _unwrapped(text: str) -> str | None:

@@ -3,9 +3,11 @@
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ...check import Example, Span
+from ...spans import every, phrases
 from ...text import Text
 from ...wording import amount
 from ..ifeval.content import bracketed
@@ -35,6 +37,9 @@ class VerifyPostscript(Function, id="rlvr:verify_postscript", suite="rlvr"):
     @property
     def required(self) -> str:
         return f'a postscript that starts with "{self.postscript_marker}"'
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, [self.postscript_marker], "match", cased=True)
 
 
 def _placeholders(text: str) -> int:
@@ -68,6 +73,10 @@ class ValidatePlaceholders(Function, id="rlvr:validate_placeholders", suite="rlv
         return [Span(start, end, "counted") for start, end in bracketed(answer.raw)]
 
 
+_BULLET = re.compile(r"(?m)^[^\S\n]*[*-]")
+_HIGHLIGHT = re.compile(r"\*[^*\n]*\*")
+
+
 def _bullets(text: str) -> int:
     return sum(line.lstrip().startswith(("*", "-")) for line in text.split("\n"))
 
@@ -94,6 +103,9 @@ class VerifyBulletPoints(Function, id="rlvr:verify_bullet_points", suite="rlvr")
     @property
     def required(self) -> str:
         return f"exactly {amount(self.N, 'bullet point')}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return every(answer.raw, _BULLET)
 
 
 def _has_title(text: str) -> bool:
@@ -147,3 +159,6 @@ class ValidateHighlightedSections(Function, id="rlvr:validate_highlighted_sectio
     @property
     def required(self) -> str:
         return f"at least {amount(self.N, 'highlighted part')}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return every(answer.raw, _HIGHLIGHT)

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 
 from ...check import Example, Span
 from ...kwargs import refuse
+from ...spans import phrases
 from ...text import Text
 from ...wording import amount, listed
 from .function import Function
@@ -42,6 +43,9 @@ class VerifyKeywords(Function, id="rlvr:verify_keywords", suite="rlvr"):
     @property
     def required(self) -> str:
         return f"the keywords {listed(self.keyword_list)}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, self.keyword_list, "match")
 
 
 def _words(text: str) -> list[str]:
@@ -75,6 +79,10 @@ class VerifyKeywordFrequency(Function, id="rlvr:verify_keyword_frequency", suite
     def required(self) -> str:
         return f'"{self.word}" exactly {amount(self.N, "time")}'
 
+    def spans(self, answer: Text) -> Iterable[Span]:
+        found = _WORD.finditer(answer.raw)
+        return [Span(*m.span(), "counted") for m in found if m[0].lower() == self.word.lower()]
+
 
 class ValidateForbiddenWords(Function, id="rlvr:validate_forbidden_words", suite="rlvr"):
     """None of the words occurs, in any case, not even inside another word: `badge` has `bad` in it."""
@@ -98,6 +106,9 @@ class ValidateForbiddenWords(Function, id="rlvr:validate_forbidden_words", suite
     @property
     def required(self) -> str:
         return f"none of {listed(self.forbidden_words)}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, self.forbidden_words, "violation")
 
 
 def _letter(value: str) -> str:
@@ -149,3 +160,6 @@ class ValidateChoice(Function, id="rlvr:validate_choice", suite="rlvr"):
     @property
     def required(self) -> str:
         return f"one of {listed(self.options)}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, self.options, "match", cased=True)

@@ -3,12 +3,14 @@
 # The methods are those of Function and are documented there.
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, model_validator
 
-from ...check import Example
+from ...check import Example, Span
 from ...kwargs import refuse
+from ...spans import phrases
 from ...text import Text
 from ...wording import amount
 from .function import Function
@@ -44,6 +46,9 @@ class VerifyParagraphCount(Function, id="rlvr:verify_paragraph_count", suite="rl
     @property
     def required(self) -> str:
         return f"{amount(self.N, 'paragraph')} separated by {_DIVIDER}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, [_DIVIDER], "counted")
 
 
 def _spaced(text: str) -> list[str]:
@@ -118,6 +123,9 @@ class ValidateSections(Function, id="rlvr:validate_sections", suite="rlvr"):
     def required(self) -> str:
         return f'exactly {amount(self.N, "section")} split by "{self.section_splitter}"'
 
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, [self.section_splitter], "counted", cased=True)
+
 
 def _answers(text: str) -> list[str]:
     return [answer.strip() for answer in text.split(_SEPARATOR)]
@@ -141,3 +149,6 @@ class ValidateTwoResponses(Function, id="rlvr:validate_two_responses", suite="rl
     @property
     def required(self) -> str:
         return f"two different answers separated by {_SEPARATOR}"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return phrases(answer.raw, [_SEPARATOR], "counted")

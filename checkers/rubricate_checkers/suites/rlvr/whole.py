@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from ...check import Example, Span
 from ...language import rules_out
+from ...spans import at_end, at_start, each_word
 from ...text import Text
 from ...wording import amount
 from .function import Function
@@ -87,6 +88,9 @@ class ValidateRepeatPrompt(Function, id="rlvr:validate_repeat_prompt", suite="rl
     def required(self) -> str:
         return "the prompt character for character, then the answer"
 
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return at_start(answer.raw, len(self.original_prompt), self.accepts(answer))
+
 
 class ValidateUppercase(Function, id="rlvr:validate_uppercase", suite="rlvr"):
     """The response has no letter in lower case; one without letters holds."""
@@ -103,6 +107,9 @@ class ValidateUppercase(Function, id="rlvr:validate_uppercase", suite="rlvr"):
     def required(self) -> str:
         return "no letter in lower case"
 
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return each_word(answer.raw, "violation", lambda word: word.upper() != word)
+
 
 class ValidateLowercase(Function, id="rlvr:validate_lowercase", suite="rlvr"):
     """The response has no capital; one without letters holds."""
@@ -118,6 +125,9 @@ class ValidateLowercase(Function, id="rlvr:validate_lowercase", suite="rlvr"):
     @property
     def required(self) -> str:
         return "no capitals"
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return each_word(answer.raw, "violation", lambda word: word.lower() != word)
 
 
 class ValidateEnd(Function, id="rlvr:validate_end", suite="rlvr"):
@@ -140,6 +150,9 @@ class ValidateEnd(Function, id="rlvr:validate_end", suite="rlvr"):
     def required(self) -> str:
         return f'the end "{self.end_phrase}"'
 
+    def spans(self, answer: Text) -> Iterable[Span]:
+        return at_end(answer.raw, len(self.end_phrase), self.accepts(answer))
+
 
 class ValidateQuotation(Function, id="rlvr:validate_quotation", suite="rlvr"):
     """The response starts and ends with a straight double quotation mark; a lone one is both."""
@@ -155,6 +168,10 @@ class ValidateQuotation(Function, id="rlvr:validate_quotation", suite="rlvr"):
     @property
     def required(self) -> str:
         return 'a straight double quote (") first and last'
+
+    def spans(self, answer: Text) -> Iterable[Span]:
+        first, last = answer.raw.startswith('"'), answer.raw.endswith('"')
+        return [*at_start(answer.raw, 1, first), *at_end(answer.raw, 1, last)]
 
 
 class ValidateNoCommas(Function, id="rlvr:validate_no_commas", suite="rlvr"):

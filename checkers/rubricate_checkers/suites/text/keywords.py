@@ -191,6 +191,11 @@ class StartsWith(_End, id="text:starts_with", suite="text"):
     def required(self) -> str:
         return f'the start "{self.value}"'
 
+    def evidence(self, text: Text) -> Iterable[Span]:
+        start = len(text.raw) - len(text.raw.lstrip()) if not self.value[0].isspace() else 0
+        end = start + len(self._start(text))
+        return [Span(start, end, "match" if self.holds(text) else "violation")] if start < end else []
+
 
 class EndsWith(_End, id="text:ends_with", suite="text"):
     """The response ends with a phrase; blanks behind it do not matter, its case does."""
@@ -212,3 +217,8 @@ class EndsWith(_End, id="text:ends_with", suite="text"):
     @property
     def required(self) -> str:
         return f'the end "{self.value}"'
+
+    def evidence(self, text: Text) -> Iterable[Span]:
+        end = len(text.raw) if self.value[-1].isspace() else len(text.raw.rstrip())
+        start = end - len(self._ending(text))
+        return [Span(start, end, "match" if self.holds(text) else "violation")] if start < end else []

@@ -1,6 +1,6 @@
 {{- define "rubricate.name" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- /* 46 and "-judge-0123456789" is 63 */ -}}
+{{- /* with "-judge" and the "-" and ten digits that a StatefulSet adds in a label, it is 63 */ -}}
 {{- (contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name)) | trunc 46 | trimSuffix "-" -}}
 {{- end -}}
 
@@ -55,9 +55,9 @@ capabilities: {drop: [ALL]}
 {{- end -}}
 
 {{- define "rubricate.variables" -}}
-{{- range $name, $value := . }}
+{{- range $name, $value := . -}}
 - {name: {{ $name }}, value: {{ $value | toString | quote }}}
-{{- end }}
+{{ end }}
 {{- end -}}
 
 {{- /* What cannot work is told before anything is changed. */ -}}
@@ -75,6 +75,9 @@ capabilities: {drop: [ALL]}
 {{- end -}}
 {{- if and (or $scaled (gt (int $values.replicas) 1)) (not (or $values.redis.enabled $values.secretName (hasPrefix "redis" (default "" $values.settings.cache)))) -}}
 {{- fail "several replicas need a Redis that they share: set redis.enabled, name one in settings.cache, or run one replica without autoscaling" -}}
+{{- end -}}
+{{- if and $values.metrics.serviceMonitor (not $values.noAuth) (not $values.metrics.tokenSecret.name) -}}
+{{- fail "metrics.serviceMonitor needs metrics.tokenSecret.name: where tokens are needed, /metrics wants one with the scope `admin`" -}}
 {{- end -}}
 {{- if and $values.judge.enabled $values.settings.judge (not $values.settings.judges) -}}
 {{- fail "settings.judge names a judge, and judge.enabled starts another that nobody would ask: leave one of them out" -}}
