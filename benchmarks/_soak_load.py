@@ -181,10 +181,9 @@ class Load:
             sample = {"prompt": group["prompt"], "response": group["responses"][index], "label": label}
             began = time.monotonic()
             got = await self._persist(session, rng, orjson.dumps(sample))
-            faults = self.overlapping(began, time.monotonic())
             if got is None:
-                self.tally.accuse(f"a member of a group was lost during {[fault.name for fault in faults]}")
                 return
+            faults = self.overlapping(began, time.monotonic())
             self._count("group member", began)
             self._compare_member(quiet[0]["responses"][index], got, faults)
 
@@ -195,19 +194,24 @@ class Load:
     ) -> dict[str, float] | None:
         """The answer to a sample that is sent until it is answered, or None when patience has ended."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": uuid4().hex}
-        until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until:
+        began, attempts = time.monotonic(), []
+        while time.monotonic() < began + PATIENCE_S:
             url = f"{rng.choice(self.urls)}/compat/slime"
-            with suppress(aiohttp.ClientError, TimeoutError):
+            try:
                 async with session.post(url, data=sample, headers=headers) as answer:
                     content = await answer.read()
-                    if answer.status == 200:
-                        numbers: dict[str, float] = orjson.loads(content)
-                        return numbers
-                    if answer.status not in (429, 503):
-                        self.tally.accuse(f"a member of a group was answered {answer.status}")
-                        return None
+            except (aiohttp.ClientError, TimeoutError) as error:
+                said = type(error).__name__
+            else:
+                if answer.status == 200:
+                    numbers: dict[str, float] = orjson.loads(content)
+                    return numbers
+                said = f"{answer.status} {content[:200]!r}"
+                if answer.status not in (429, 503):
+                    break
+            attempts.append(f"{time.monotonic() - began:.0f} s: {said}")
             await asyncio.sleep(0.5)
+        self.tally.accuse(f"a member of a group was lost; after {'; '.join(attempts)}")
         return None
 
     def _compare_member(self, quiet: dict[str, Any], got: dict[str, float], faults: list[Fault]) -> None:

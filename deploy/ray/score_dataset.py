@@ -5,8 +5,8 @@
 
 GROUPS is a file or a folder of JSON lines, one group a line as in `POST /v1/score`; SCORED a folder, which
 gets one scored group a line, in any order: give groups ids. A line that is no group is told there as
-`{"error": …}`. The cache lets a second run ask the judge only what the first one did not. On one machine `rubricate score` is
-simpler, and goes on where it was stopped.
+`{"error": …}`. The cache lets a second run ask the judge only what the first one did not. On one machine
+`rubricate score` is simpler, and goes on where it was stopped.
 """
 
 from __future__ import annotations

@@ -89,7 +89,12 @@ def test_f22_sigterm_costs_no_request(tmp_path: Path, workers: int) -> None:
         assert "cut off" not in service.log()
 
 
-def test_f22_a_second_sigterm_ends_the_wait_and_still_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "hurry", [signal.SIGTERM, signal.SIGINT], ids=["a second SIGTERM", "Ctrl-C after SIGTERM"]
+)
+def test_f22_a_second_signal_ends_the_wait_and_still_costs_nothing(
+    tmp_path: Path, hurry: signal.Signals
+) -> None:
     with (
         FakeJudge(answer="2", latency_s=1.5) as judge,
         serving(tmp_path, "--judge", judge.url, RUBRICATE_PRESTOP_S="600") as service,
@@ -99,7 +104,7 @@ def test_f22_a_second_sigterm_ends_the_wait_and_still_costs_nothing(tmp_path: Pa
         service.until(lambda: service.metric("rubricate_in_flight_items") == 2)
         service.terminate()
         service.until(lambda: service.get("/readyz").status_code == 503)
-        service.terminate()
+        service.process.send_signal(hurry)
         assert whole(work.result())
         assert service.process.wait(PATIENCE_S) == 0
 
