@@ -12,6 +12,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -106,12 +107,21 @@ class Lifecycle:
 
 
 class _Supervisor(Multiprocess):
-    """uvicorn's, which here hands on signals also while it waits for its processes to end."""
+    """uvicorn's, which here hands on signals also while it waits for its processes to end.
+
+    Args:
+        config: The server's.
+        sockets: What it listens on.
+        patience_s: How long a process may take to end.
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], patience_s: float) -> None:
+        super().__init__(config, sockets)
+        self._patience_s = patience_s
 
     def join_all(self) -> None:
         """Wait for all processes; one that does not end in time is killed."""
-        patience_s = (self.config.timeout_graceful_shutdown or 0) + _GRACE_S
-        until = time.monotonic() + patience_s
+        until = time.monotonic() + self._patience_s
         while alive := [process for process in self.processes if process.process.is_alive()]:
             while self.signal_queue:
                 number = self.signal_queue.pop(0)
@@ -120,15 +130,15 @@ class _Supervisor(Multiprocess):
                         os.kill(process.pid, number)
             if time.monotonic() > until:
                 for process in alive:
-                    log.error("process %s did not end within %.0f s and is killed", process.pid, patience_s)
+                    log.error("process %s did not end in time and is killed", process.pid)
                     process.process.kill()
                 break
             time.sleep(0.05)
         super().join_all()
 
 
-def run(config: uvicorn.Config) -> None:
-    """Serve until a signal ends it, in this process or in as many as the config says.
+def run(config: uvicorn.Config, settings: Settings) -> None:
+    """Serve until a signal ends it, in this process or in as many as the settings say.
 
     Raises:
         SystemExit: It could not start.
@@ -138,7 +148,8 @@ def run(config: uvicorn.Config) -> None:
         server.run()
         is_started = server.started
     else:
-        supervisor = _Supervisor(config, [config.bind_socket()])
+        patience_s = prestop_time_s(settings) + settings.drain_time_s + _GRACE_S
+        supervisor = _Supervisor(config, [config.bind_socket()], patience_s)
         supervisor.run()
         is_started = all(process.exitcode != STARTUP_FAILURE for process in supervisor.processes)
     if not is_started:

@@ -56,7 +56,7 @@ def serve(
         stop(why)
     allow_many_connections()
     with shared_metrics(settings.workers):
-        run(_config(settings))
+        run(_config(settings), settings)
 
 
 def _config(settings: Settings) -> uvicorn.Config:
