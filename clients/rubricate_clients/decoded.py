@@ -38,24 +38,31 @@ def answer_after(prompt: str, query: str) -> str:
 
 def without_end_tokens(text: str) -> str:
     """The text without the special tokens at its end; a text without any is left as it is."""
-    while (shorter := _without_last(text)) != text:
-        text = shorter
-    return text
+    end = len(text)
+    while (start := _last_token(text, end)) is not None:
+        end = start
+    return text[:end]
 
 
-def _without_last(text: str) -> str:
+def _last_token(text: str, end: int) -> int | None:
+    """Where the end token begins that is the last of `text[:end]`; None where something else is.
+
+    It looks at no more than that token: a response may consist of them.
+    """
     # what stands between two end tokens is the template's
-    bare = text.rstrip()
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
     for token in _ENDS:
-        if bare.endswith(token):
-            return bare.removesuffix(token)
+        if text.endswith(token, 0, end):
+            return end - len(token)
     for opening, closing in _BRACKETS:
-        start = bare.rfind(opening, -_MOST_NAME - len(opening) - len(closing))
-        if bare.endswith(closing) and start >= 0:
-            name = bare[start + len(opening) : -len(closing)]
-            if name and all(c.isalnum() or c in "_-▁" for c in name):
-                return bare[:start]
-    return text
+        if not text.endswith(closing, 0, end):
+            continue
+        start = text.rfind(opening, max(0, end - _MOST_NAME - len(opening) - len(closing)), end)
+        name = text[start + len(opening) : end - len(closing)]
+        if start >= 0 and name and all(c.isalnum() or c in "_-▁" for c in name):
+            return start
+    return None
 
 
 def with_opened_thinking(prompt: str, answer: str) -> str:

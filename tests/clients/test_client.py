@@ -166,7 +166,7 @@ def test_retry_after_is_honoured(kind: str) -> None:
 
 
 def test_retry_after_beyond_the_deadline_fails_at_once(kind: str) -> None:
-    step, told = refuse(503, Retry_After="30"), r"wait 30\.\d s, and [12]\.\d of 2 s are left"
+    step, told = refuse(503, Retry_After="30"), r"a pause of 30\.\d s, and [12]\.\d of 2 s are left"
     with ScriptedService(step) as service, within(0, 1), pytest.raises(ServiceUnavailable, match=told):
         score(kind, service.url, timeout_s=2)
     assert len(service.seen) == 1
@@ -544,6 +544,16 @@ def test_a_parameter_of_another_method_is_refused(kind: str) -> None:
         with_client(kind, service.url, lambda client: client.advantages(numbers, "grpo", r_max=1.0))
     assert "r_max" in str(caught.value)
     assert not service.seen
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_any_route_is_posted_to_with_retries_and_one_key(kind: str) -> None:
+    with ScriptedService(refuse(503), raw(b'{"findings": []}')) as service:
+        lint = lambda client: client.post("/v1/rubrics/lint", b"{}", run="r7")  # noqa: E731
+        assert with_client(kind, service.url, lint, token="t") == b'{"findings": []}'
+    assert [(seen.path, seen.body) for seen in service.seen] == [("/v1/rubrics/lint", b"{}")] * 2
+    assert {seen.headers["x-run"] + seen.headers["authorization"] for seen in service.seen} == {"r7Bearer t"}
+    assert len({seen.headers["idempotency-key"] for seen in service.seen}) == 1
 
 
 def test_the_catalogue(kind: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rubricate_clients.decoded import answer_after, with_opened_thinking, without_end_tokens
@@ -59,6 +61,19 @@ def test_a_query_without_its_prompt_is_an_error(prompt: str, query: str, where: 
 )
 def test_end_tokens_are_cut_at_the_end_alone(text: str, bare: str) -> None:
     assert without_end_tokens(text) == bare
+
+
+def test_a_response_of_end_tokens_alone_takes_linear_time() -> None:
+    """A megabyte of them took seconds, as all that was left was copied for each."""
+
+    def seconds(count: int) -> float:
+        text = "Sun" + "<|a|>" * count
+        began = time.process_time()
+        assert without_end_tokens(text) == "Sun"
+        return time.process_time() - began
+
+    seconds(1000)
+    assert seconds(160_000) < 40 * max(0.01, seconds(10_000))  # quadratic: 256 times as long
 
 
 @pytest.mark.parametrize(

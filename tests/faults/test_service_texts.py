@@ -75,7 +75,10 @@ def test_a1_the_largest_texts_are_decided_by_every_check_in_its_time(client: Tes
     assert [response["outcome"] for response in control["responses"]] == [1.0, 0.0]
 
 
-TEMPLATES = "{{7*7}} {{ self.__init__.__globals__ }} {% raw %} ${7*7} #{7*7} <%= 7*7 %> {response} {0} %(prompt)s"
+TEMPLATES = (
+    "{{1234*5678}} {{ self.__init__.__globals__ }} {% raw %} ${1234*5678} #{1234*5678} <%= 1234*5678 %> "
+    "{response} {0} %(prompt)s"
+)
 
 
 @pytest.mark.parametrize("place", ["prompt", "reference", "criterion", "response"])
@@ -97,7 +100,7 @@ def test_a5_no_template_in_a_text_is_filled_in(client: TestClient, judge: FakeJu
     (call,) = judge.calls
     for text in texts.values():
         assert call.text.count(text) == 1
-    assert "49" not in call.text.replace(TEMPLATES, "")
+    assert "7006652" not in call.text
     assert texts[place] in scored["responses"][0]["rubrics"][1]["required"]
 
 

@@ -18,8 +18,9 @@ from rubricate_service.http.idempotency import Idempotency, SharedAnswers
 from rubricate_service.http.settings import IdempotencySettings
 from rubricate_service.settings import Settings
 
-BODY = {"groups": [{"prompt": "p", "rubrics": [{"check": "punctuation:no_comma"}], "responses": ["a"]}]}
-OTHER = {"groups": [{"prompt": "q", "rubrics": [{"check": "punctuation:no_comma"}], "responses": ["a"]}]}
+RUBRICS = [{"check": "punctuation:no_comma"}]
+BODY = {"groups": [{"prompt": "p", "rubrics": RUBRICS, "responses": ["a"]}]}
+OTHER = {"groups": [{"prompt": "q", "rubrics": RUBRICS, "responses": ["a"]}]}
 KEY = b"k" * 32
 
 
@@ -238,6 +239,19 @@ def test_a_key_of_another_request_is_409(service: TestClient) -> None:
     post(service, BODY, "taken")
     answer = post(service, OTHER, "taken")
     assert (answer.status_code, answer.json()["error"]["type"]) == (409, "conflict")
+
+
+def test_a_key_of_another_query_is_409(service: TestClient) -> None:
+    """The answer to `?key=outcome` was replayed for a request without that query."""
+    sent = {"prompt": "p", "response": "a", "label": {"rubrics": RUBRICS, "size": 1}}
+
+    def ask(query: str) -> Any:
+        return service.post(f"/compat/slime{query}", json=sent, headers={"Idempotency-Key": "query"})
+
+    first, again = ask("?key=outcome"), ask("?key=outcome")
+    assert (first.json(), again.json(), again.headers["Idempotent-Replayed"]) == (1.0, 1.0, "true")
+    for query in ("", "?key=reward", "?key=outcome&run=b"):
+        assert (ask(query).status_code, ask(query).json()["error"]["type"]) == (409, "conflict")
 
 
 def test_a_faulty_request_leaves_its_key_free(service: TestClient) -> None:

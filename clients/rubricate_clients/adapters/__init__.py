@@ -11,7 +11,8 @@ A data set gives each prompt a column `rubrics`: the rubrics of `POST /v1/score`
 What could not be scored is masked or raised, and never a score of 0.
 """
 
-from rubricate_clients.adapters._scoring import Score, Scoring, Unscored
+from rubricate_clients.adapters._connection import Unscored
+from rubricate_clients.adapters._scoring import Score, Scoring
 from rubricate_clients.adapters._settings import AdapterSettings
 
 __all__ = ["AdapterSettings", "Score", "Scoring", "Unscored"]

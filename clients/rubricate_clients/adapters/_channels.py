@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from rubricate_clients.adapters._settings import AdapterSettings
+from rubricate_clients.adapters._settings import RDANParameters
 from rubricate_clients.advantages import Advantages, rdan
 
 
 def rdan_of(
-    groups: Sequence[Hashable], rows: Sequence[Mapping[str, float]], settings: AdapterSettings
+    groups: Sequence[Hashable], rows: Sequence[Mapping[str, float]], parameters: RDANParameters
 ) -> Advantages:
     """RDAN's advantages of samples whose groups are whole.
 
     Args:
         groups: Key of each sample's group; samples with equal keys are compared, in whatever order they are.
         rows: The numbers of each sample, as `Score.numbers` gives them.
-        settings: For `quality_weight` and `sigma_floor`.
+        parameters: RDAN's.
 
     Returns:
         Lists of floats, in the order of the samples; 0.0 for those that are not valid.
@@ -30,6 +30,6 @@ def rdan_of(
         quality=[row["quality"] if row["quality_valid"] else None for row in rows],
         eligible=[bool(row["eligible"]) for row in rows],
         valid=[bool(row["valid"]) for row in rows],
-        quality_weight=settings.quality_weight,
-        sigma_floor=settings.sigma_floor,
+        quality_weight=parameters.quality_weight,
+        sigma_floor=parameters.sigma_floor,
     )

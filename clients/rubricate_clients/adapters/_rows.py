@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.errors import InvalidRequest
 
 
@@ -29,6 +30,10 @@ class Sample:
     reference: str | None = None
 
 
+_SHARED = ("prompt", "rubrics", "reference")
+"""What the samples of a group have in common."""
+
+
 def groups_of(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
     """Groups for `POST /v1/score`, in order of their first samples, and each sample's place in them.
 
@@ -47,10 +52,11 @@ def groups_of(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], list[tup
         if index == len(groups):
             first.append(sample)
             groups.append(_group(sample, row))
-        elif (sample.prompt, sample.rubrics) != (first[index].prompt, first[index].rubrics):
+        elif differ := [name for name in _SHARED if getattr(sample, name) != getattr(first[index], name)]:
             raise InvalidRequest(
-                f"row {row} is in group {sample.group!r} but has another prompt or other rubrics than the "
-                "group's first row: are the rows of a prompt next to each other, and is the group size right?"
+                f"row {row} is in group {sample.group!r} but differs from the group's first row in "
+                f"{' and '.join(f'`{name}`' for name in differ)}: are the rows of a prompt next to each "
+                "other, and is the group size right?"
             )
         responses = groups[index]["responses"]
         places.append((index, len(responses)))
@@ -58,16 +64,23 @@ def groups_of(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], list[tup
     return groups, places
 
 
-def consecutive(rows: int, num_generations: int) -> list[int]:
+def consecutive(prompts: Sequence[Any], num_generations: int) -> list[int]:
     """Group number of each row, where the responses to a prompt are `num_generations` rows in a row.
 
     Raises:
         InvalidRequest: The rows are not whole groups.
     """
+    rows = len(prompts)
     if rows % num_generations:
         raise InvalidRequest(
             f"{rows} rows are no whole groups of {num_generations}: a process holds part of a group. Make "
             "the rows that one process generates a multiple of the number of generations"
+        )
+    starts = range(num_generations, rows, num_generations)
+    if any(prompts[start] == prompts[start - 1] for start in starts):
+        warn_once(
+            f"two groups of {num_generations} rows next to each other have the same prompt: if they are one "
+            "group, the number of generations is too small, and responses are compared with too few others"
         )
     return [row // num_generations for row in range(rows)]
 

@@ -5,28 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rubricate_clients.adapters._background import close_with, submit
+from rubricate_clients.adapters._background import submit
+from rubricate_clients.adapters._connection import Connection, tell_masked
 from rubricate_clients.adapters._rows import Sample, groups_of
 from rubricate_clients.adapters._settings import AdapterSettings
-from rubricate_clients.client import AsyncRewardClient
-from rubricate_clients.errors import (
-    DeadlineExceeded,
-    RewardServiceError,
-    ServiceUnavailable,
-)
+from rubricate_clients.errors import DeadlineExceeded, ServiceUnavailable
 from rubricate_clients.wire import FailureKind, Options, ScoreAnswer, ScoredResponse
-
-log = logging.getLogger("rubricate.adapters")
-
-
-class Unscored(RewardServiceError):
-    """Nothing of a batch was scored, and the settings say to raise rather than to mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +33,7 @@ class Score:
         advantage: RDAN's advantage, likewise; 0.0 for samples that are not valid.
         rubrics: Score of each rubric by its id.
         failed: The kind of each failed verdict among its rubrics.
-        why: The first of those failures in words, or why nothing was scored; empty without one.
+        why: The first of those failures in words, or why nothing was decided; empty without one.
     """
 
     outcome: float | None = None
@@ -63,6 +52,7 @@ class Score:
     def of(cls, response: ScoredResponse) -> Self:
         """The score of a response in an answer."""
         errors = [v.error for v in response.rubrics if v.error is not None]
+        unjudged = "" if response.valid else "a hard rubric was not judged"
         return cls(
             outcome=response.outcome,
             quality=response.quality,
@@ -74,7 +64,7 @@ class Score:
             advantage=response.advantage,
             rubrics={v.id: v.score for v in response.rubrics},
             failed=tuple(error.kind for error in errors),
-            why=f"{errors[0].kind}: {errors[0].message}" if errors else "",
+            why=f"{errors[0].kind}: {errors[0].message}" if errors else unjudged,
         )
 
     def numbers(self) -> dict[str, float]:
@@ -91,54 +81,58 @@ class Score:
         }
 
 
-class Scoring:
+class Scoring(Connection):
     """Scores samples; shared by all hooks of a process, from any thread and any event loop.
 
     Hooks that ask for the same batch, at the same time or one after the other, share one POST.
     """
 
     def __init__(self, settings: AdapterSettings) -> None:
-        self.settings = settings
-        token = settings.token.get_secret_value() if settings.token else None
-        self._client = AsyncRewardClient(settings.url, token, settings.timeout_s)
-        close_with(self, self._client)
+        super().__init__(settings)
         self._flying: dict[bytes, asyncio.Task[ScoreAnswer]] = {}
         self._latest: tuple[bytes, asyncio.Task[ScoreAnswer]] | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.settings,)  # connections stay in their process
-
     async def score(
-        self, samples: Sequence[Sample], *, advantages: bool = True, step: int | str | None = None
+        self,
+        samples: Sequence[Sample],
+        *,
+        advantages: bool = True,
+        step: int | str | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> list[Score]:
-        """Score samples of whole groups, or of parts of groups with `advantages=False`.
+        """Score samples of whole groups, or single responses of groups with `advantages=False`.
 
         Args:
             samples: In any order; those with equal `group` are one group.
             advantages: Whether every group is whole, so that RDAN's advantages can be had.
             step: The trainer's step, for the service's logs.
+            options: Fields of `Options` that the data set gives; they go before the settings.
 
         Returns:
             A score for each sample, in their order.
 
         Raises:
             InvalidRequest: A row cannot be sent.
-            Unscored: No sample could be scored, and `unscored` is `raise`.
+            Unscored: The service gave no answer, or decided nothing of whole groups, and `unscored` is
+                `raise`. A single response that it could not decide is masked.
             RewardServiceError: The service refused the request, so that no retry can help.
         """
         if not samples:
             return []
         groups, places = groups_of(samples)
-        options = self.settings.options(advantages=advantages)
-        work = submit(self._once(groups, options, step))
+        asked = self.settings.options(advantages=advantages).model_copy(update=options)
+        work = submit(self._once(groups, asked, step))
         try:
             answer = await asyncio.wrap_future(work)
         except (ServiceUnavailable, DeadlineExceeded) as error:
-            return self._masked(len(samples), str(error), error)
+            self._lost(len(samples), str(error), error)
+            return [Score(why=str(error)) for _ in samples]
         scores = [Score.of(answer.groups[g].responses[r]) for g, r in places]
         if not any(score.valid for score in scores):
-            why = next((score.why for score in scores if score.why), "no outcome was decided")
-            return self._masked(len(samples), why, None)
+            if advantages:
+                self._lost(len(scores), scores[0].why)
+            else:  # the rest of the group may well be decided
+                tell_masked(len(scores), scores[0].why)
         return scores
 
     def score_sync(
@@ -170,12 +164,3 @@ class Scoring:
             return  # what failed is asked anew, as is an answer in which nothing was decided
         if any(response.valid for group in task.result().groups for response in group.responses):
             self._latest = key, task
-
-    def _masked(self, count: int, why: str, cause: Exception | None) -> list[Score]:
-        if self.settings.unscored == "raise":
-            raise Unscored(
-                f"none of {count} responses could be scored: {why}. "
-                "To leave such batches out of training instead, set `unscored` to `mask`"
-            ) from cause
-        log.warning("none of %d responses could be scored, the batch is masked: %s", count, why)
-        return [Score(why=why) for _ in range(count)]

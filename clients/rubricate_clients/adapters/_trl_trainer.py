@@ -80,7 +80,7 @@ class RDANGRPOTrainer(GRPOTrainer):  # type: ignore[misc]
         found: list[Any] = [None]
         if self.accelerator.is_main_process:
             try:
-                groups = consecutive(len(rows), num_generations_of(self))
+                groups = consecutive([prompt for prompt, *_ in rows], num_generations_of(self))
                 samples = [
                     Sample(prompt, completion, rubrics, group, reference)
                     for (prompt, completion, rubrics, reference), group in zip(rows, groups, strict=True)

@@ -76,13 +76,11 @@ class RDANReward:
 
     async def _scores(self, completions: Sequence[Any], columns: dict[str, Any]) -> list[Score]:
         rubrics = rubrics_column(columns.get("rubrics"))
-        groups = consecutive(len(completions), self._num_generations)
+        prompts = [messages[:-1] for messages in columns["messages"]]  # the last one is the completion itself
+        groups = consecutive(prompts, self._num_generations)
         references = columns.get("reference") or [None] * len(completions)
-        rows = zip(columns["messages"], completions, rubrics, groups, references, strict=True)
-        samples = [
-            Sample(messages[:-1], completion, *rest)  # the last message is the completion itself
-            for messages, completion, *rest in rows
-        ]
+        rows = zip(prompts, completions, rubrics, groups, references, strict=True)
+        samples = [Sample(*row) for row in rows]
         step = getattr(columns.get("trainer_state"), "global_step", None)
         return await self._scoring.score(samples, step=step)
 

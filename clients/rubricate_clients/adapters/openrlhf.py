@@ -3,7 +3,7 @@
 OpenRLHF asks for one response at a time and has no hook for advantages, so the service's
 `/compat/openrlhf/get_reward` holds each response until its group is whole, and answers its advantage.
 OpenRLHF can call that route by itself (`--reward.remote_url`). From here it is called with this package's
-deadline, retries and token, and what is not scored stops the run instead of becoming a reward of None:
+deadline, retries and token, and a service that is gone stops the run instead of becoming a reward of None:
 
     agent.py  (--train.agent_func_path agent.py)
         from rubricate_clients.adapters.openrlhf import AgentExecutor
@@ -22,18 +22,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from rubricate_clients._messages import call_headers, read
-from rubricate_clients.adapters._background import close_with, submit
-from rubricate_clients.adapters._scoring import Unscored
+from rubricate_clients._messages import read
+from rubricate_clients.adapters._background import submit
+from rubricate_clients.adapters._connection import Connection, tell_masked
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.adapters._settings import AdapterSettings
-from rubricate_clients.client import AsyncRewardClient
 from rubricate_clients.errors import AnswerMismatch, DeadlineExceeded, InvalidRequest, ServiceUnavailable
 
 ROUTE = "/compat/openrlhf/get_reward"
@@ -44,7 +43,6 @@ LOGGED = (
 """Names of the extra logs, the same for every response; `valid` is 0.0 for one that is not scored."""
 
 RewardFunction = Callable[[Sequence[str], Sequence[str], Sequence[Any]], dict[str, Any]]
-log = logging.getLogger("rubricate.adapters")
 
 
 class Rewards(BaseModel):
@@ -69,20 +67,27 @@ def rdan_reward(queries: Sequence[str], prompts: Sequence[str], labels: Sequence
         `rewards`, `scores` and `extra_logs`, with lists of floats.
 
     Raises:
-        RewardServiceError: They cannot be sent, or are not scored and `unscored` is `raise`. OpenRLHF logs
-            it, and stops when it finds no reward.
+        RewardServiceError: One cannot be sent, or the service is gone and `unscored` is `raise`. OpenRLHF
+            logs it, and stops when it finds no reward.
     """
-    return _default_reward()(queries, prompts, labels)
+    return _FUNCTIONS.default()(queries, prompts, labels)
 
 
 def reward_with(**settings: Any) -> RewardFunction:
     """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`."""
-    service = _Service(AdapterSettings.read(**settings))
+    return _FUNCTIONS.given(**settings)
+
+
+def _function(settings: AdapterSettings) -> RewardFunction:
+    service = _Service(settings)
 
     def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
         return submit(service.rewards(queries, prompts, labels)).result().model_dump()
 
     return reward_func
+
+
+_FUNCTIONS = Hooks(_function)
 
 
 def agent_with(**settings: Any) -> type[Any]:
@@ -128,56 +133,47 @@ def agent_with(**settings: Any) -> type[Any]:
     return RDANAgentExecutor
 
 
-class _Service:
+class _Service(Connection):
     """The route, as `AdapterSettings` say."""
 
-    def __init__(self, settings: AdapterSettings) -> None:
-        token = settings.token.get_secret_value() if settings.token else None
-        self._settings = settings
-        self._client = AsyncRewardClient(settings.url, token, settings.timeout_s)
-        close_with(self, self._client)
-
     async def rewards(self, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> Rewards:
-        body = {"query": list(queries), "prompts": list(prompts), "labels": list(labels)}
+        """A POST for each response, so that what befalls one befalls no other."""
+        rows = zip(queries, prompts, labels, strict=True)
+        answers = await asyncio.gather(*(self._reward(*row) for row in rows))
+        return Rewards(
+            rewards=[answer.rewards[0] for answer in answers],
+            scores=[answer.scores[0] for answer in answers],
+            extra_logs={name: [answer.extra_logs[name][0] for answer in answers] for name in LOGGED},
+        )
+
+    async def _reward(self, query: str, prompt: str, label: Any) -> Rewards:
         try:
-            payload = json.dumps(body, allow_nan=False).encode()
+            body = json.dumps({"query": [query], "prompts": [prompt], "labels": [label]}, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise InvalidRequest(f"a label cannot be written as JSON: {error}") from error
-        # one key for all tries: a try that is sent again is no second member of its group
-        call = self._client._call(ROUTE, payload, call_headers(run=self._settings.run))
         try:
-            answer = read(Rewards, await self._client._send(call))
+            # one key for all tries: a try that is sent again is no second member of its group
+            answer = read(Rewards, await self._client.post(ROUTE, body.encode(), run=self.settings.run))
         except (ServiceUnavailable, DeadlineExceeded) as error:
-            return self._masked(len(queries), error)
-        return _checked(answer, len(queries))
-
-    def _masked(self, count: int, error: Exception) -> Rewards:
-        if self._settings.unscored == "raise":
-            raise Unscored(
-                f"{count} responses could not be scored: {error}. "
-                "To leave such responses out of training instead, set `unscored` to `mask`"
-            ) from error
-        log.warning("%d responses could not be scored and are masked: %s", count, error)
-        zeros = [0.0] * count
-        return Rewards(rewards=zeros, scores=zeros, extra_logs=dict.fromkeys(LOGGED, zeros))
+            # a service in good health names the rubrics that it could not decide
+            if any("rubrics" in detail.path for detail in error.details):
+                tell_masked(1, str(error))
+            else:
+                self._lost(1, str(error), error)
+            return Rewards(rewards=[0.0], scores=[0.0], extra_logs={name: [0.0] for name in LOGGED})
+        return _checked(answer)
 
 
-def _checked(answer: Rewards, count: int) -> Rewards:
+def _checked(answer: Rewards) -> Rewards:
     lists = {"rewards": answer.rewards, "scores": answer.scores}
     lists |= {name: answer.extra_logs.get(name, []) for name in LOGGED}
-    wrong = [name for name, values in lists.items() if len(values) != count]
-    if wrong:
+    if wrong := [name for name, values in lists.items() if len(values) != 1]:
         raise AnswerMismatch(
-            f"the answer of {ROUTE} has not {count} values for {', '.join(wrong)}; are client and service of "
-            "one version?",
+            f"the answer of {ROUTE} has not one value for {', '.join(wrong)}; are client and service of one "
+            "version?",
             200,
         )
-    return answer.model_copy(update={"extra_logs": {name: answer.extra_logs[name] for name in LOGGED}})
-
-
-@cache
-def _default_reward() -> RewardFunction:
-    return reward_with()
+    return answer
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 
 from rubricate_clients.adapters._channels import rdan_of
 from rubricate_clients.adapters._scoring import Score
-from rubricate_clients.adapters._settings import AdapterSettings
+from rubricate_clients.adapters._settings import RDANParameters
 
 try:
     from prime_rl.orchestrator.algo import ALGORITHM_CLASSES
@@ -37,7 +37,7 @@ class RDANAlgorithm(GRPOAlgorithm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.settings = AdapterSettings.read()
+        self.rdan_parameters = RDANParameters.read()
 
     async def score_group(self, episodes: list[Any]) -> None:
         """Give every trainable trace of a prompt's episodes its advantage.
@@ -47,7 +47,7 @@ class RDANAlgorithm(GRPOAlgorithm):  # type: ignore[misc]
         """
         traces = [trace for _, trace in iter_trainable_traces(episodes)]
         rows = [_numbers(trace) for trace in traces]
-        advantages = rdan_of([0] * len(rows), rows, self.settings).advantages
+        advantages = rdan_of([0] * len(rows), rows, self.rdan_parameters).advantages
         for trace, advantage in zip(traces, advantages, strict=True):
             assign_advantages(trace, advantage)
 

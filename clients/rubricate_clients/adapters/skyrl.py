@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
+from fractions import Fraction
 from typing import Any
 
 from rubricate_clients.adapters._channels import rdan_of
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.adapters._rows import Sample
 from rubricate_clients.adapters._scoring import Score, Scoring
 from rubricate_clients.adapters._settings import AdapterSettings
@@ -35,12 +36,14 @@ FAILED, UNSCORED, PASSED, JUDGED = -1.0, 0.0, 1.0, 2.0
 STEP = 2.0**-22
 """The distance of two float32 between 2 and 4."""
 
+DENOMINATOR = 1024
+"""Fractions with denominators up to this are 4 `STEP` apart or more: each has a place of its own."""
+
 
 def pack(score: Score) -> float:
     """All that RDAN needs of a score, as one of the numbers above.
 
-    A quality differs from its own by `STEP` / 2 at most, and equal ones stay equal. That of a response which
-    is not eligible is left out, as RDAN never looks at it.
+    The quality of a response which is not eligible is left out, as RDAN never looks at it.
     """
     if not score.valid:
         return UNSCORED
@@ -51,6 +54,9 @@ def pack(score: Score) -> float:
 
 def unpack(packed: float) -> dict[str, float]:
     """The numbers of `Score.numbers`, as far as RDAN looks at them.
+
+    A quality that is a fraction with a denominator up to `DENOMINATOR` comes back as it was; another one
+    differs from its own by `STEP` at most. Equal ones stay equal.
 
     Raises:
         ValueError: It is no packed score: something was added to it on the way.
@@ -64,11 +70,21 @@ def unpack(packed: float) -> dict[str, float]:
     passed = packed >= PASSED
     return {
         "outcome": float(passed),
-        "quality": packed - JUDGED if judged else 0.0,
+        "quality": _quality(packed - JUDGED) if judged else 0.0,
         "eligible": float(passed),
         "valid": float(packed != UNSCORED),
         "quality_valid": float(judged),
     }
+
+
+def _quality(rounded: float) -> float:
+    """The quality that was rounded to a multiple of `STEP`.
+
+    A mean of scores of 0, 0.5 and 1 is a fraction, and near differences would show its rounding: the standard
+    deviation of close qualities divides by them.
+    """
+    near = Fraction(rounded).limit_denominator(DENOMINATOR)
+    return float(near) if abs(near - Fraction(rounded)) <= STEP / 2 else rounded
 
 
 def rdan_advantages(
@@ -86,7 +102,8 @@ def rdan_advantages(
         response_mask: (B, T), 1 for the tokens of a response.
         index: (B,), the `uid` of each row's prompt; rows with equal ones are compared.
         values: Not looked at.
-        config: Not looked at; the settings are those of the environment of the process.
+        config: Not looked at; RDAN's parameters are those that `env_with` was given in this process, else
+            those of the environment.
         **kwargs: Not looked at.
 
     Returns:
@@ -96,7 +113,7 @@ def rdan_advantages(
         ValueError: The rewards are not those of the environment `rdan`.
     """
     rows = [unpack(packed) for packed in token_level_rewards.sum(-1).tolist()]
-    advantages = list(rdan_of(list(index), rows, _settings()).advantages)
+    advantages = list(rdan_of(list(index), rows, _ENVIRONMENTS.parameters()).advantages)
     by_token = token_level_rewards.new_tensor(advantages).unsqueeze(-1) * response_mask
     return by_token, by_token
 
@@ -106,12 +123,17 @@ def env_with(**settings: Any) -> type[Any]:
 
     Raises:
         ImportError: skyrl-gym is not installed.
+        ValueError: A setting is not right.
     """
+    return _ENVIRONMENTS.given(**settings)
+
+
+def _environment(settings: AdapterSettings) -> type[Any]:
     try:
         from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
     except ImportError as error:
         raise ImportError(f"the environment needs skyrl-gym ({error}): pip install skyrl-gym") from error
-    scoring = Scoring(AdapterSettings.read(**settings))
+    scoring = Scoring(settings)
 
     class RDANTextEnv(BaseTextEnv):  # type: ignore[misc]
         """One turn: the response is scored, and its numbers are logged as metrics of the environment."""
@@ -131,7 +153,7 @@ def env_with(**settings: Any) -> type[Any]:
             """Score the response.
 
             Raises:
-                RewardServiceError: It cannot be sent, or is not scored and `unscored` is `raise`.
+                RewardServiceError: It cannot be sent, or the service is gone and `unscored` is `raise`.
             """
             sample = _sample(self._prompt, action, self._extras)
             # its group is scored elsewhere, so that quality may be needed
@@ -140,9 +162,12 @@ def env_with(**settings: Any) -> type[Any]:
 
         def get_metrics(self) -> dict[str, float]:
             """The numbers that are decided: SkyRL logs their means."""
-            return _metrics(self._score, scoring.settings.log_rubrics)
+            return _metrics(self._score, settings.log_rubrics)
 
     return RDANTextEnv
+
+
+_ENVIRONMENTS = Hooks(_environment)
 
 
 def register() -> None:
@@ -204,17 +229,7 @@ def _metrics(score: Score, log_rubrics: Sequence[str]) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-@cache
-def _settings() -> AdapterSettings:
-    return AdapterSettings.read()
-
-
-@cache
-def _default_environment() -> type[Any]:
-    return env_with()
-
-
 def __getattr__(name: str) -> Any:
     if name == "RDANTextEnv":
-        return _default_environment()
+        return _ENVIRONMENTS.default()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,9 +15,10 @@ The data set has a column `rubrics` and may have a column `reference`. Hooks are
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.adapters._rows import Sample, consecutive, rubrics_column
 from rubricate_clients.adapters._scoring import Scoring
 from rubricate_clients.adapters._settings import AdapterSettings
@@ -63,9 +64,9 @@ async def rdan_reward(
         ValueError: TRL would change the advantages, or the number of generations is not known.
         Unscored: Nothing of the batch was scored, and `unscored` is `raise`.
     """
-    scoring = scoring or _default()
+    scoring = scoring or _SCORINGS.default()
     trainer = getattr(log_metric, "__self__", None)
-    groups = consecutive(len(prompts), _num_generations(trainer, scoring.settings))
+    groups = consecutive(prompts, _num_generations(trainer, scoring.settings))
     references = reference if reference is not None else [None] * len(prompts)
     rows = zip(prompts, completions, rubrics_column(rubrics), groups, references, strict=True)
     samples = [Sample(*row) for row in rows]
@@ -81,12 +82,10 @@ async def rdan_reward(
 
 def reward_with(**settings: Any) -> RewardFunction:
     """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`."""
-    return partial(rdan_reward, Scoring(AdapterSettings.read(**settings)))
+    return partial(rdan_reward, _SCORINGS.given(**settings))
 
 
-@cache
-def _default() -> Scoring:
-    return Scoring(AdapterSettings.read())
+_SCORINGS = Hooks(Scoring)
 
 
 def _num_generations(trainer: Any, settings: AdapterSettings) -> int:

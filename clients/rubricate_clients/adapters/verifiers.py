@@ -24,8 +24,10 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from rubricate_clients.adapters._connection import Unscored
+from rubricate_clients.adapters._hooks import Hooks, refuse_parameters
 from rubricate_clients.adapters._rows import Sample
-from rubricate_clients.adapters._scoring import Score, Scoring, Unscored
+from rubricate_clients.adapters._scoring import Score, Scoring
 from rubricate_clients.adapters._settings import AdapterSettings
 from rubricate_clients.errors import InvalidRequest
 
@@ -53,12 +55,16 @@ async def rdan_reward(states: list[Any]) -> list[float]:
     Raises:
         RewardServiceError: The states cannot be sent, or are not scored and `unscored` is `raise`.
     """
-    return await _default_reward()(states)
+    return await _REWARDS.default()(states)
 
 
 def reward_with(**settings: Any) -> GroupReward:
     """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`."""
-    scoring = Scoring(AdapterSettings.read(**settings))
+    return _REWARDS.given(**settings)
+
+
+def _group_reward(settings: AdapterSettings) -> GroupReward:
+    scoring = Scoring(settings)
 
     async def rdan_reward(states: list[Any]) -> list[float]:
         whole = [state for state in states if state.get("error") is None]
@@ -71,9 +77,7 @@ def reward_with(**settings: Any) -> GroupReward:
     return rdan_reward
 
 
-@cache
-def _default_reward() -> GroupReward:
-    return reward_with()
+_REWARDS = Hooks(_group_reward)
 
 
 @cache
@@ -143,9 +147,9 @@ async def rdan_metrics(task: Any, trace: Any) -> dict[str, float]:
         trace: The rollout; its last reply is the response.
 
     Raises:
-        RewardServiceError: The rollout cannot be sent, or is not scored and `unscored` is `raise`.
+        RewardServiceError: The rollout cannot be sent, or the service is gone and `unscored` is `raise`.
     """
-    return await _default_metrics()(task, trace)
+    return await _METRICS.default()(task, trace)
 
 
 async def rdan_score(task: Any, trace: Any) -> float:
@@ -162,13 +166,22 @@ async def rdan_score(task: Any, trace: Any) -> float:
     if found is None:
         raise ValueError("rdan_score needs rubricate_clients.adapters.verifiers:rdan_metrics as a metric")
     if found["reward"] is None:
-        raise Unscored(f"the rollout's reward is undecided: {found['why']}")
+        raise Unscored(f"the rollout's reward is undecided: {found['why'] or 'its quality was not judged'}")
     return float(found["reward"])
 
 
 def metrics_with(**settings: Any) -> Metrics:
-    """`rdan_metrics` with settings given here instead of in the environment; see `AdapterSettings`."""
-    scoring = Scoring(AdapterSettings.read(**settings))
+    """`rdan_metrics` with settings given here instead of in the environment; see `AdapterSettings`.
+
+    Raises:
+        ValueError: A setting is not right, or is one of the trainer's algorithm.
+    """
+    refuse_parameters(settings, "the trainer")
+    return _METRICS.given(**settings)
+
+
+def _metric(settings: AdapterSettings) -> Metrics:
+    scoring = Scoring(settings)
 
     async def rdan_metrics(task: Any, trace: Any) -> dict[str, float]:
         sample = _sample(
@@ -181,9 +194,7 @@ def metrics_with(**settings: Any) -> Metrics:
     return rdan_metrics
 
 
-@cache
-def _default_metrics() -> Metrics:
-    return metrics_with()
+_METRICS = Hooks(_metric)
 
 
 # --- both -----------------------------------------------------------------------------------------------

@@ -16,23 +16,28 @@ imported by `register` only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Coroutine, Mapping
 from types import new_class
 from typing import Any
 
 from rubricate_clients.adapters._channels import rdan_of
+from rubricate_clients.adapters._hooks import Hooks, refuse_parameters
 from rubricate_clients.adapters._rows import Sample
-from rubricate_clients.adapters._scoring import Score, Scoring
-from rubricate_clients.adapters._settings import AdapterSettings
-from rubricate_clients.adapters._verl_trainer import HANDED, PREFIX, RDANTrainer, numbers_of, own_settings
+from rubricate_clients.adapters._scoring import Scoring
+from rubricate_clients.adapters._settings import AdapterSettings, RDANParameters
+from rubricate_clients.adapters._verl_columns import columns_of, numbers_of
+from rubricate_clients.adapters._verl_trainer import HANDED, RDANTrainer
 from rubricate_clients.errors import InvalidRequest
 
 RewardHook = Callable[..., Coroutine[Any, Any, dict[str, float]]]
 
 
 async def rdan_reward(
-    data_source: Any, solution_str: str, ground_truth: Any, extra_info: Mapping[str, Any], **kwargs: Any
+    data_source: Any,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None,
+    **kwargs: Any,
 ) -> dict[str, float]:
     """`custom_reward_function`: the numbers of one response.
 
@@ -45,30 +50,46 @@ async def rdan_reward(
         **kwargs: What verl may add; not looked at.
 
     Returns:
-        `score`, the outcome, and `rdan_` before each name of `Score.numbers`. `rdan_signal` is the outcome
-        plus the quality of an eligible response: it is equal within a whole group only where RDAN has
-        nothing to teach, as `filter_groups.metric` asks. For each id of `log_rubrics` there are
-        `rdan_rubric/<id>` and `rdan_rubric_valid/<id>`. The keys are the same for every response, and all
-        numbers are finite.
+        `score`, the outcome, and `rdan_` before each name of `Score.numbers`, `reward`, and `failed/KIND`.
+        `rdan_signal` is the outcome plus the quality of an eligible response: it is equal within a whole
+        group only where RDAN has nothing to teach, as `filter_groups.metric` asks. For each id of
+        `log_rubrics` there are `rdan_rubric/<id>` and `rdan_rubric_valid/<id>`. The keys are the same for
+        every response, and all numbers are finite.
 
     Raises:
-        RewardServiceError: The response cannot be sent, or is not scored and `unscored` is `raise`.
+        RewardServiceError: The response cannot be sent, or the service is gone and `unscored` is `raise`.
     """
-    return await _default_reward()(data_source, solution_str, ground_truth, extra_info, **kwargs)
+    return await _HOOKS.default()(data_source, solution_str, ground_truth, extra_info, **kwargs)
 
 
 def reward_with(**settings: Any) -> RewardHook:
-    """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`."""
-    scoring = Scoring(AdapterSettings.read(**settings))
+    """`rdan_reward` with settings given here instead of in the environment; see `AdapterSettings`.
+
+    Raises:
+        ValueError: A setting is not right, or is one of the estimator's, which runs in another process.
+    """
+    refuse_parameters(settings, "verl's trainer")
+    return _HOOKS.given(**settings)
+
+
+def _hook(settings: AdapterSettings) -> RewardHook:
+    scoring = Scoring(settings)
 
     async def compute_score(
-        data_source: Any, solution_str: str, ground_truth: Any, extra_info: Mapping[str, Any], **kwargs: Any
+        data_source: Any,
+        solution_str: str,
+        ground_truth: Any,
+        extra_info: Mapping[str, Any] | None,
+        **kwargs: Any,
     ) -> dict[str, float]:
         # its group is scored elsewhere, so that quality may be needed
         [score] = await scoring.score([_sample(solution_str, extra_info)], advantages=False)
-        return _numbers(score, scoring.settings.log_rubrics)
+        return {"score": score.outcome or 0.0, **columns_of(score, settings.log_rubrics)}
 
     return compute_score
+
+
+_HOOKS = Hooks(_hook)
 
 
 def rdan_advantages(
@@ -86,7 +107,7 @@ def rdan_advantages(
         token_level_rewards: (B, T), for its type and device only: a KL penalty in the reward has no effect.
         response_mask: (B, T), 1 for the tokens of a response.
         index: (B,), the `uid` of each row's prompt; rows with equal ones are compared.
-        config: Not looked at; the settings are those of the environment.
+        config: Not looked at; RDAN's parameters are those of the environment.
         non_tensor_batch: Holds the numbers of `rdan_reward`, (B,) each.
         batch: Not looked at.
         **kwargs: Not looked at.
@@ -103,7 +124,7 @@ def rdan_advantages(
             raise ValueError("RDAN needs the `uid` of each row, and this batch has none")
         columns = numbers_of(non_tensor_batch or {})
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        advantages = list(rdan_of(list(index), rows, own_settings()).advantages)
+        advantages = list(rdan_of(list(index), rows, RDANParameters.read()).advantages)
     if len(advantages) != len(response_mask):
         raise ValueError(f"{len(advantages)} responses were rewarded, and the batch has {len(response_mask)}")
     by_token = token_level_rewards.new_tensor(advantages).unsqueeze(-1) * response_mask
@@ -142,18 +163,12 @@ def _here(namespace: dict[str, Any]) -> None:
     namespace["__module__"] = __name__
 
 
-def _numbers(score: Score, log_rubrics: Sequence[str]) -> dict[str, float]:
-    numbers = score.numbers()
-    named = {PREFIX + name: value for name, value in numbers.items()}
-    named[PREFIX + "signal"] = numbers["outcome"] + numbers["eligible"] * numbers["quality"]
-    for id in log_rubrics:
-        value = score.rubrics.get(id)
-        named[f"{PREFIX}rubric/{id}"] = value or 0.0
-        named[f"{PREFIX}rubric_valid/{id}"] = float(value is not None)
-    return {"score": numbers["outcome"], **named}
-
-
-def _sample(response: str, extra_info: Mapping[str, Any]) -> Sample:
+def _sample(response: str, extra_info: Mapping[str, Any] | None) -> Sample:
+    if not isinstance(extra_info, Mapping):
+        raise InvalidRequest(
+            f"the data set's column `extra_info` must be an object with a prompt and its rubrics, "
+            f"not {extra_info!r:.80}"
+        )
     prompt = extra_info.get("prompt")
     prompt = extra_info.get("raw_prompt") if prompt is None else prompt
     lacks = [
@@ -165,8 +180,3 @@ def _sample(response: str, extra_info: Mapping[str, Any]) -> Sample:
             f"{', '.join(extra_info) or 'nothing'}): put the prompt and its rubrics there"
         )
     return Sample(prompt, response, extra_info["rubrics"], group=0, reference=extra_info.get("reference"))
-
-
-@cache
-def _default_reward() -> RewardHook:
-    return reward_with()

@@ -4,9 +4,19 @@ A member that has come takes a seat at a place (`place.py`). Who takes the last 
 scored; at the time-out whoever waited longest takes the seats that there are and has those scored. A member
 that comes after that begins a new round of the same group, as does the prompt when it is sampled again.
 
-A member whose client leaves gives its seat back. Where the group is being scored already, its result is put
-aside, and the next response with the same text (the client's retry) gets it without counting as another
-member. A member that was undecided and comes again is scored again within the group that it was in.
+Each member that has come is a `Wait` in `Waits` until it is answered:
+
+| state | its seat at the place | `round` | `is_present` | ends when |
+|---|---|---|---|---|
+| joining | not taken yet | None | yes | the place has answered |
+| waiting | taken | None | yes | all have come; the time is out; its client leaves, giving the seat back |
+| scored | handed out | set | yes | its result comes; its client leaves |
+| left | handed out | set | no | its result comes; its retry comes; the result got lost |
+
+`round` is set only in the process that scores. What comes for a member that has left is put aside at the
+place; its retry, which is told by its text, gets that without counting as another member. A member that was
+undecided and comes again is scored again within its round, whose texts the place keeps for that; where the
+rubrics are at fault it is told so again. A round whose clients have all left is not scored to its end.
 """
 
 from __future__ import annotations
@@ -14,7 +24,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +31,7 @@ from rubricate_service.compat.errors import Unavailable
 from rubricate_service.compat.place import Place, Seat
 from rubricate_service.compat.result import Result, broken
 from rubricate_service.compat.task import Task
-from rubricate_service.compat.waits import Member, Wait, Waits
+from rubricate_service.compat.waits import Member, Round, Wait, Waits
 from rubricate_service.errors import ApiError, Overloaded, told_without_texts
 
 log = logging.getLogger("rubricate.compat")
@@ -42,14 +51,6 @@ _LOST = "the process that scored this group went away; send the response again"
 _BROKE = "internal: scoring broke; the service's log says why"
 
 
-@dataclass(eq=False, slots=True)
-class _Round:
-    """A group that is being scored, and which of its seats still have somebody who waits."""
-
-    work: asyncio.Task[None]
-    present: set[str]
-
-
 class Barrier:
     """Scores members together with their group.
 
@@ -59,6 +60,7 @@ class Barrier:
         timeout_s: How long a member waits for its group.
         settle_s: How long it waits for the scores then, when the task has no deadline of its own.
         most: How many members may wait in this process.
+        most_bytes: How much memory they may take, about.
 
     Attributes:
         waiting_members: Requests that wait in this process, for their group or for its scores.
@@ -67,15 +69,23 @@ class Barrier:
     """
 
     def __init__(
-        self, rate: Rate, place: Place | None, *, timeout_s: float, settle_s: float, most: int
+        self,
+        rate: Rate,
+        place: Place | None,
+        *,
+        timeout_s: float,
+        settle_s: float,
+        most: int,
+        most_bytes: int,
     ) -> None:
         self._rate = rate
         self._place = place
         self._timeout_s = timeout_s
         self._settle_s = settle_s
         self._most = most
+        self._most_bytes = most_bytes
+        self._waiting_bytes = 0
         self._waits = Waits()
-        self._rounds: dict[str, _Round] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._draining = False
         self.waiting_members = 0
@@ -96,7 +106,7 @@ class Barrier:
         """Refuse from now on all that would wait, and those that wait for others; what is scored goes on."""
         self._draining = True
         for wait in self._waits:
-            if wait.seat.name not in self._rounds:
+            if wait.round is None:
                 wait.settle(Unavailable(_STOPPING))
 
     async def close(self) -> None:
@@ -123,14 +133,23 @@ class Barrier:
             raise Unavailable(_NO_PLACE)
         if self._draining:
             raise Unavailable(_STOPPING)
+        size = member.size_bytes
         if self.waiting_members >= self._most:
             message = f"{self._most} responses wait for their groups, as many as may (`compat.group_waiting`)"
             raise Overloaded(message, _RETRY_AFTER_S)
+        if self._waiting_bytes + size > self._most_bytes:
+            message = (
+                f"{self.waiting_members} responses wait for their groups, and with {size:,} bytes more they "
+                f"would take more memory than they may ({self._most_bytes:,} bytes)"
+            )
+            raise Overloaded(message, _RETRY_AFTER_S)
         self.waiting_members += 1
+        self._waiting_bytes += size
         try:
             return await self._result(self._place, member)
         finally:
             self.waiting_members -= 1
+            self._waiting_bytes -= size
 
     async def put_aside(self, member: Member, result: Result) -> None:
         """Have the result ready for the member's next try: it will not be handed over now."""
@@ -141,20 +160,25 @@ class Barrier:
         earlier = await place.pop(member.name)
         if earlier is None:
             return await self._among_others(place, member)
-        if not earlier.undecided:
-            return earlier
+        return earlier if earlier.is_final else await self._again(place, member, earlier)
+
+    async def _again(self, place: Place, member: Member, earlier: Result) -> Result:
+        """Score a member that was undecided within the round that it was in, if that is still there."""
         try:
-            return (await self._rate(member.task, [member.text, *earlier.peers]))[0]
+            kept = None if earlier.round is None else await place.kept(earlier.round)
+            if kept is not None:
+                others = list(kept)
+                others.remove(member.text)
+                result = (await self._rate(member.task, [member.text, *others]))[0]
+                return result.model_copy(update={"round": earlier.round})
         except BaseException:  # the client leaving, too
             self._spawn(place.put(member.name, earlier))
             raise
+        return await self._among_others(place, member)
 
     async def _among_others(self, place: Place, member: Member) -> Result:
         wait = self._waits.come_again(member)
-        if wait is not None:
-            if (round := self._rounds.get(wait.seat.name)) is not None:
-                round.present.add(wait.seat.name)
-        else:
+        if wait is None:
             seat = Seat(name=uuid4().hex, text=member.text, host=place.host)
             wait = Wait(member, seat, asyncio.get_running_loop().create_future())
             self._waits.add(wait)
@@ -200,8 +224,7 @@ class Barrier:
             self._begin(place, wait.member.task, seats)
 
     def _begin(self, place: Place, task: Task, seats: Sequence[Seat]) -> None:
-        round = _Round(self._spawn(self._score(place, task, seats)), {seat.name for seat in seats})
-        self._rounds |= dict.fromkeys(round.present, round)
+        self._waits.begin(Round(self._spawn(self._score(place, task, seats)), {seat.name for seat in seats}))
 
     async def _score(self, place: Place, task: Task, seats: Sequence[Seat]) -> None:
         texts = [seat.text for seat in seats]
@@ -212,14 +235,24 @@ class Barrier:
                 self._waits.forget(seat.name)
             raise
         except ApiError as error:
-            results = broken(task, texts, error.message)
+            results = broken(task, len(texts), error.message, is_final=error.status == 422)
         except Exception as error:
             log.error("scoring %d responses broke: %s", len(texts), told_without_texts(error))  # noqa: TRY400
-            results = broken(task, texts, _BROKE)
-        finally:
-            for seat in seats:
-                self._rounds.pop(seat.name, None)
+            results = broken(task, len(texts), _BROKE)
+        results = await self._with_round(place, texts, results)
         await place.deliver(list(zip(seats, results, strict=True)))
+
+    async def _with_round(self, place: Place, texts: Sequence[str], results: list[Result]) -> list[Result]:
+        """The results, of which those that may come out better at a retry name the round, kept for that."""
+        if all(result.is_final for result in results):
+            return results
+        round = uuid4().hex
+        try:
+            await place.keep(round, texts)
+        except Unavailable as error:
+            log.warning("a round is not kept for retries: %s", error.message)
+            return results
+        return [r if r.is_final else r.model_copy(update={"round": round}) for r in results]
 
     def _answered(self, seat: str, result: Result) -> None:
         wait = self._waits.end(seat)
@@ -230,18 +263,19 @@ class Barrier:
         wait.settle(result)
 
     async def _give_back(self, place: Place, wait: Wait) -> None:
-        """Give back the seat of a client that left; with the last one of a group, end its scoring."""
+        """Give back the seat of a client that left; with the last one of a round, end its scoring."""
         seat = wait.seat.name
         await asyncio.wait({wait.joining})
-        if await place.leave(wait.member.key, wait.seat):
+        try:
+            is_free = await place.leave(wait.member.key, wait.seat)
+        except Unavailable as error:
+            log.warning("a seat is not given back: %s", error.message)
+            is_free = False
+        if is_free:
             self._waits.forget(seat)
         elif seat in self._waits:
-            self._waits.leave(wait)
             asyncio.get_running_loop().call_later(self._limit_s(wait.member.task), self._waits.forget, seat)
-            if (round := self._rounds.get(seat)) is not None:
-                round.present.discard(seat)
-                if not round.present:
-                    round.work.cancel()
+            self._waits.leave(wait)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something that goes on when the request that wanted it is gone."""

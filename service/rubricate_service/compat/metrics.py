@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median, stdev
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 _TASK, _ROLLOUT = "_ng_task_index", "_ng_rollout_index"
-_INDICES = frozenset({_TASK, _ROLLOUT})
+_LARGEST = 1e150  # the square of such a number, and the sum of many, are finite
 
-Row = Mapping[str, Any]
 Figures = dict[str, float]
+
+
+def _countable(value: Any) -> Any:
+    if isinstance(value, int | float) and not abs(value) <= _LARGEST:
+        raise ValueError(f"a number must lie between -{_LARGEST:g} and {_LARGEST:g}")
+    return value
+
+
+_Field = Annotated[Any, AfterValidator(_countable)]
+_Index = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+class VerifiedResponse(BaseModel):
+    """The model's response of a row, of which the usage is looked at."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    usage: dict[str, _Field] | None = None
+
+
+class VerifiedRow(BaseModel):
+    """An answer of `/verify`, without its heavy fields."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    __pydantic_extra__: dict[str, _Field]
+
+    task: _Index | None = Field(None, alias=_TASK)
+    rollout: _Index | None = Field(None, alias=_ROLLOUT)
+    response: VerifiedResponse | None = None
+
+    def numbers(self) -> Figures:
+        """Its numbers and those of the usage, by name; a flag is 0 or 1."""
+        usage = (self.response and self.response.usage) or {}
+        return {
+            name: float(value)
+            for name, value in {**self.__pydantic_extra__, **usage}.items()
+            if isinstance(value, int | float)
+        }
 
 
 class AggregateMetrics(BaseModel):
@@ -24,19 +61,18 @@ class AggregateMetrics(BaseModel):
     key_metrics: dict[str, Any] = {}
 
 
-def aggregate(rows: Sequence[Row]) -> AggregateMetrics:
+def aggregate(rows: Sequence[VerifiedRow]) -> AggregateMetrics:
     """The figures that NeMo Gym's own servers give (its `RewardProfiler`; histograms are left out there too).
 
     Args:
-        rows: Answers of `/verify` with `_ng_task_index` and `_ng_rollout_index` (0 where they are missing).
-            Their numbers count, those of `response.usage` included; a flag counts as 0 or 1.
+        rows: Answers of `/verify`; an index that is missing is 0.
     """
     if not rows:
         return AggregateMetrics()
-    tasks: defaultdict[int, list[Row]] = defaultdict(list)
+    tasks: defaultdict[int, list[VerifiedRow]] = defaultdict(list)
     for row in rows:
-        tasks[row.get(_TASK, 0)].append(row)
-    overall = _figures([*map(_numbers, rows)])
+        tasks[row.task or 0].append(row)
+    overall = _figures([row.numbers() for row in rows])
     return AggregateMetrics(
         group_level_metrics=[_of_task(index, tasks[index]) for index in sorted(tasks)],
         agent_metrics=overall,
@@ -44,34 +80,25 @@ def aggregate(rows: Sequence[Row]) -> AggregateMetrics:
     )
 
 
-def _of_task(index: int, rows: Sequence[Row]) -> dict[str, Any]:
+def _of_task(index: int, rows: Sequence[VerifiedRow]) -> dict[str, Any]:
     rollouts = [
         {
-            "rollout_id": f"{index}:{row.get(_ROLLOUT, 0)}",
+            "rollout_id": f"{index}:{row.rollout or 0}",
             _TASK: index,
-            _ROLLOUT: row.get(_ROLLOUT, 0),
-            **_numbers(row),
+            _ROLLOUT: row.rollout or 0,
+            **row.numbers(),
         }
         for row in rows
     ]
     return {
         _TASK: index,
-        **_figures([*map(_numbers, rows)]),
+        **_figures([row.numbers() for row in rows]),
         "sample": {"agent_ref": {"name": "agent"}},  # all that is left of a row there
         "num_rollouts": len(rows),
         "expected_num_rollouts": len(rows),
         "missing_num_rollouts": 0,
         "reward_profile_completion_pct": 100.0,
         "rollout_infos": sorted(rollouts, key=lambda rollout: rollout[_ROLLOUT]),
-    }
-
-
-def _numbers(row: Row) -> Figures:
-    usage = (row.get("response") or {}).get("usage") or {}
-    return {
-        name: float(value)
-        for name, value in {**row, **usage}.items()
-        if name not in _INDICES and isinstance(value, bool | int | float)
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from rubricate_clients.faults import JsonObject
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_row
-from rubricate_service.compat.metrics import AggregateMetrics, aggregate
+from rubricate_service.compat.metrics import AggregateMetrics, VerifiedRow, aggregate
 from rubricate_service.compat.result import Result
 from rubricate_service.compat.task import Context, Task, read_task
 from rubricate_service.compat.waits import Member
@@ -45,7 +46,7 @@ class AggregateRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    verify_responses: list[JsonObject]
+    verify_responses: list[VerifiedRow]
 
 
 @router.post(
@@ -62,7 +63,7 @@ async def verify(request: Request) -> Response:
     """
     row = (await read_body(request, VerifyRequest)).root
     compat = compat_of(request)
-    members = await compat.members(request, lambda context: [_member(row, context)])
+    members = await compat.members(request, 1, lambda _, context: _member(row, context))
 
     def render(results: Sequence[Result]) -> dict[str, Any]:
         components = _components(members[0].task, results[0])
@@ -91,7 +92,8 @@ async def seed_session(request: Request) -> dict[str, Any]:
 )
 async def aggregate_metrics(request: Request) -> AggregateMetrics:
     """Mean, max, min, median and std of every number, by task and over all."""
-    return aggregate((await read_body(request, AggregateRequest)).verify_responses)
+    rows = (await read_body(request, AggregateRequest)).verify_responses
+    return await asyncio.to_thread(aggregate, rows)  # off the event loop, as they may be many
 
 
 def _member(row: dict[str, Any], context: Context) -> Member:
@@ -100,7 +102,7 @@ def _member(row: dict[str, Any], context: Context) -> Member:
         asked = Node(row).need("responses_create_params").need("input")
     except RowFault as fault:
         raise invalid_row("", fault) from None
-    return Member(read_task(row, "", asked, context), text)
+    return Member(read_task(row, "", asked, context), text, text_at="response")
 
 
 def final_text(response: Node) -> str:

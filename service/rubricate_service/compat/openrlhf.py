@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from functools import partial
+from typing import Any, Self
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from rubricate_clients.decoded import answer_after, with_opened_thinking, without_end_tokens
-from rubricate_clients.faults import JsonObject
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_at
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import Context, read_label
+from rubricate_service.compat.task import Context, Label, read_label
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node
@@ -36,7 +36,7 @@ class RewardRequest(BaseModel):
 
     query: list[str]
     prompts: list[str]
-    labels: list[Annotated[str | JsonObject, Field(union_mode="left_to_right")]]
+    labels: list[Label]
 
     @model_validator(mode="after")
     def _same_lengths(self) -> Self:
@@ -71,11 +71,7 @@ async def get_reward(request: Request) -> Response:
     """
     body = await read_body(request, RewardRequest)
     compat = compat_of(request)
-
-    def read(context: Context) -> Sequence[Member]:
-        return [_member(body, index, context) for index in range(len(body.query))]
-
-    members = await compat.members(request, read)
+    members = await compat.members(request, len(body.query), partial(_member, body))
 
     def render(results: Sequence[Result]) -> dict[str, Any]:
         logs = [result.numbers() for result in results]
@@ -90,14 +86,16 @@ async def get_reward(request: Request) -> Response:
 
 def _member(body: RewardRequest, index: int, context: Context) -> Member:
     prompt = body.prompts[index]
-    asked = Node(prompt, f"prompts[{index}]")
-    task = read_label(body.labels[index], f"labels[{index}]", asked, context)
+    label_at, text_at = f"labels[{index}]", f"query[{index}]"
+    task = read_label(body.labels[index], label_at, Node(prompt, f"prompts[{index}]"), context)
     try:
         text = answer_after(prompt, body.query[index])
     except ValueError as error:
-        raise invalid_at(f"query[{index}]", ("", str(error))) from None
+        raise invalid_at(text_at, ("", str(error))) from None
     text = without_end_tokens(text)
-    return Member(task, with_opened_thinking(prompt, text) if task.options.thinking == "strip" else text)
+    if task.options.thinking == "strip":
+        text = with_opened_thinking(prompt, text)
+    return Member(task, text, label_at, text_at)
 
 
 def _score(result: Result) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from cachetools import TTLCache
@@ -11,7 +13,7 @@ from pydantic import BaseModel
 from rubricate_service.compat.result import Result
 
 RETRY_S = 60.0
-"""How long the result of a member that did not get it waits for the member to come again."""
+"""How long what a member's retry needs waits for it: the result that was not handed over, and its round."""
 
 Answered = Callable[[str, Result], None]
 """Takes the answer for the seat of this name."""
@@ -26,7 +28,7 @@ class Seat(BaseModel):
 
 
 class Place(Protocol):
-    """Seats by the key of their group, and results that were not handed over.
+    """Seats by the key of their group, results that were not handed over, and rounds with undecided members.
 
     Whoever is given a group's seats must score them: they are not there any more. All methods may raise
     `Unavailable`.
@@ -56,6 +58,12 @@ class Place(Protocol):
     async def pop(self, name: str) -> Result | None:
         """Take a result that was put aside in the last `RETRY_S` seconds."""
 
+    async def keep(self, round: str, texts: Sequence[str]) -> None:
+        """Keep the responses of a round, so that any of them can be scored among the others again."""
+
+    async def kept(self, round: str) -> list[str] | None:
+        """The responses of a round, which is kept for another `RETRY_S`; None when it is gone."""
+
     async def close(self) -> None:
         """Let go of everything."""
 
@@ -65,13 +73,15 @@ class LocalPlace:
 
     Args:
         most: Under how many names it puts results aside; the oldest make room.
+        most_bytes: How much memory the rounds take that it keeps; likewise.
     """
 
     host = ""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, most_bytes: int) -> None:
         self._groups: dict[str, dict[str, Seat]] = {}
         self._aside: TTLCache[str, list[Result]] = TTLCache(most, RETRY_S)
+        self._rounds: TTLCache[str, list[str]] = TTLCache(most_bytes, RETRY_S, getsizeof=_size_bytes)
 
     async def open(self, answered: Answered) -> None:
         """See `Place`; the same holds for the other methods."""
@@ -107,5 +117,19 @@ class LocalPlace:
             self._aside[name] = results[1:]
         return results[0] if results else None
 
+    async def keep(self, round: str, texts: Sequence[str]) -> None:  # noqa: D102
+        with suppress(ValueError):  # one that is larger than all that may be kept is not
+            self._rounds[round] = list(texts)
+
+    async def kept(self, round: str) -> list[str] | None:  # noqa: D102
+        texts = self._rounds.get(round)
+        if texts is not None:
+            self._rounds[round] = texts  # its time begins anew
+        return texts
+
     async def close(self) -> None:  # noqa: D102
         self._groups.clear()
+
+
+def _size_bytes(texts: Sequence[str]) -> int:
+    return sum(map(sys.getsizeof, texts))

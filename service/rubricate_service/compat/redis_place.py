@@ -30,9 +30,11 @@ log = logging.getLogger("rubricate.compat")
 T = TypeVar("T")
 
 _GROUP, _ANSWERS, _ASIDE = "rubricate:group:", "rubricate:answers:", "rubricate:aside:"
+_ROUND = "rubricate:round:"
 _CONNECTIONS = 16
 _PATIENCE_S = 5.0  # of one command; waiting for its turn at the connections included
 _LISTEN_S = 1  # of one wait for answers
+_RETRY_S = round(RETRY_S)  # the server counts whole seconds
 _ANSWERS_S = 600  # after which answers for a process that died are gone
 
 _JOIN = """
@@ -59,6 +61,7 @@ class _Answer(BaseModel):
 
 
 _ANSWERS_OF = TypeAdapter(list[_Answer])
+_TEXTS = TypeAdapter(list[str])
 
 
 class RedisPlace:
@@ -106,12 +109,21 @@ class RedisPlace:
     async def put(self, name: str, result: Result) -> None:  # noqa: D102
         async with self._redis.pipeline(transaction=False) as pipe:
             pipe.rpush(_ASIDE + name, result.model_dump_json())
-            pipe.expire(_ASIDE + name, round(RETRY_S))
+            pipe.expire(_ASIDE + name, _RETRY_S)
             await self._told(pipe.execute())
 
     async def pop(self, name: str) -> Result | None:  # noqa: D102
         value = await self._told(cast("Awaitable[bytes | None]", self._redis.lpop(_ASIDE + name)))
         return None if value is None else Result.model_validate_json(value)
+
+    async def keep(self, round: str, texts: Sequence[str]) -> None:  # noqa: D102
+        value = _TEXTS.dump_json(list(texts))
+        await self._told(self._redis.set(_ROUND + round, value, ex=_RETRY_S))
+
+    async def kept(self, round: str) -> list[str] | None:  # noqa: D102
+        getting = self._redis.getex(_ROUND + round, ex=_RETRY_S)
+        value = await self._told(cast("Awaitable[bytes | None]", getting))
+        return None if value is None else _TEXTS.validate_json(value)
 
     async def close(self) -> None:  # noqa: D102
         if self._listener is not None:

@@ -7,18 +7,30 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from rubricate_clients.wire import Rubric
+from rubricate_clients.wire import FailureKind, Rubric, ScoreRequest
 from rubricate_service.compat.task import Task
 from rubricate_service.http.admission import Admission
 from rubricate_service.pipeline import Scorer
 from rubricate_service.routes.score import score_request
 
+_OF_RUBRICS: frozenset[FailureKind] = frozenset(
+    {"unknown_check", "bad_kwargs", "unsupported_rule", "rule_error", "missing_data"}
+)
+"""Failures that are the rubric's fault (contract section 2)."""
+
 
 class Undecided(BaseModel):
-    """A verdict that is needed and could not be reached: where (in the rubrics), and why."""
+    """A verdict that is needed and could not be reached.
+
+    Attributes:
+        path: Where in the label or row; `""` for all of it.
+        message: Why.
+        is_final: Whether another try would end the same way, as the rubric or the options are at fault.
+    """
 
     path: str
     message: str
+    is_final: bool = False
 
 
 class Result(BaseModel):
@@ -34,7 +46,7 @@ class Result(BaseModel):
         members: How many responses were scored together.
         missing: How many of the group had not come.
         undecided: Why this member is not, or not wholly, scored; empty when it is.
-        peers: Texts of the other members, kept where the member is to be scored again.
+        round: Name of the round that it was scored in, where that is kept for its retry.
     """
 
     outcome: float | None = None
@@ -48,7 +60,12 @@ class Result(BaseModel):
     members: int
     missing: int = 0
     undecided: list[Undecided] = []
-    peers: list[str] = []
+    round: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether scoring it again would change nothing: it is decided, or a rubric cannot be."""
+        return not self.undecided or any(fault.is_final for fault in self.undecided)
 
     @property
     def advantage(self) -> float:
@@ -79,18 +96,11 @@ class Result(BaseModel):
         }
 
 
-def broken(task: Task, texts: Sequence[str], message: str) -> list[Result]:
-    """The members of a group whose scoring broke: nothing is decided."""
-    undecided = [Undecided(path="", message=message)]
-    return [
-        Result(
-            members=len(texts),
-            missing=_missing(task, texts),
-            undecided=undecided,
-            peers=_others(texts, index),
-        )
-        for index in range(len(texts))
-    ]
+def broken(task: Task, count: int, message: str, *, is_final: bool = False) -> list[Result]:
+    """The members of a group of so many whose scoring broke: nothing is decided."""
+    undecided = [Undecided(path="", message=message, is_final=is_final)]
+    result = Result(members=count, missing=_missing(task, count), undecided=undecided)
+    return [result] * count
 
 
 async def rate(scorer: Scorer, admission: Admission, task: Task, texts: Sequence[str]) -> list[Result]:
@@ -99,15 +109,14 @@ async def rate(scorer: Scorer, admission: Admission, task: Task, texts: Sequence
     Raises:
         Overloaded: Their turn did not come in time.
     """
-    request = task.request(texts)
+    request = ScoreRequest(groups=[task.asking(texts)], options=task.options)
     run = scorer.run(request.options, task.tenant)
     async with admission.places(run.tenant, len(texts), run.deadline):
         answer = await score_request(scorer, request, run)
     responses = answer["groups"][0]["responses"]
     outcomes = [r["outcome"] for r in responses if r["outcome"] is not None]
     results = []
-    for index, response in enumerate(responses):
-        undecided = _undecided(task, response)
+    for response in responses:
         a_out, advantage = response.get("a_out", 0.0), response.get("advantage", 0.0)
         results.append(
             Result(
@@ -116,20 +125,15 @@ async def rate(scorer: Scorer, admission: Admission, task: Task, texts: Sequence
                 a_out=a_out,
                 a_proc=advantage - a_out,
                 members=len(texts),
-                missing=_missing(task, texts),
-                undecided=undecided,
-                peers=_others(texts, index) if undecided else [],
+                missing=_missing(task, len(texts)),
+                undecided=_undecided(task, response),
             )
         )
     return results
 
 
-def _missing(task: Task, texts: Sequence[str]) -> int:
-    return max(0, task.size - len(texts))
-
-
-def _others(texts: Sequence[str], index: int) -> list[str]:
-    return [*texts[:index], *texts[index + 1 :]]
+def _missing(task: Task, count: int) -> int:
+    return max(0, task.size - count)
 
 
 def _undecided(task: Task, response: dict[str, Any]) -> list[Undecided]:
@@ -144,11 +148,21 @@ def _undecided(task: Task, response: dict[str, Any]) -> list[Undecided]:
         Undecided(
             path=verdict["error"]["path"].removeprefix("groups[0]."),
             message=f"rubric {verdict['id']!r}: {verdict['error']['kind']}: {verdict['error']['message']}",
+            is_final=verdict["error"]["kind"] in _OF_RUBRICS,
         )
         for rubric, verdict in zip(task.rubrics, response["rubrics"], strict=True)
         if verdict["status"] == "failed" and counts(rubric)
     ]
     if unrewarded and not found:
-        message = f"the reward `{task.options.reward}` needs rubrics that `judging` skips"
-        found.append(Undecided(path="options.judging", message=message))
+        found.append(_unrewarded(task, response))
     return found
+
+
+def _unrewarded(task: Task, response: dict[str, Any]) -> Undecided:
+    """Why there is no reward though no verdict failed."""
+    reward = task.options.reward
+    if any(verdict["status"] == "skipped" for verdict in response["rubrics"]):
+        message = f"the reward `{reward}` needs rubrics that `judging` skips"
+        return Undecided(path="options.judging", message=message, is_final=True)
+    message = f"the reward `{reward}` needs a rubric with `points` above 0"
+    return Undecided(path="options.reward", message=message, is_final=True)

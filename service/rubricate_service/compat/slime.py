@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from rubricate_clients.decoded import with_opened_thinking, without_end_tokens
-from rubricate_clients.faults import JsonObject
 from rubricate_clients.wire import Prompt
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_at
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import Context, read_label
+from rubricate_service.compat.task import Context, Label, read_label
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node
@@ -39,7 +37,7 @@ class SlimeRequest(BaseModel):
 
     prompt: Prompt
     response: str
-    label: Annotated[str | JsonObject | None, Field(union_mode="left_to_right")] = None
+    label: Label | None = None
 
 
 @router.post(
@@ -58,7 +56,7 @@ async def slime(request: Request, key: str | None = None) -> Response:
     if key is not None and key not in _NAMES:
         raise invalid_at("?key", ("", f"{key!r} is no name of a number; there are {', '.join(_NAMES)}"))
     compat = compat_of(request)
-    members = await compat.members(request, lambda context: [_member(body, context)])
+    members = await compat.members(request, 1, lambda _, context: _member(body, context))
 
     def render(results: Sequence[Result]) -> dict[str, float] | float:
         numbers = {"reward": results[0].reward_in(members[0].task), **results[0].numbers()}
@@ -73,4 +71,4 @@ def _member(body: SlimeRequest, context: Context) -> Member:
     text = without_end_tokens(body.response)
     if isinstance(asked, str) and task.options.thinking == "strip":
         text = with_opened_thinking(asked, text)
-    return Member(task, text)
+    return Member(task, text, "label", "response")

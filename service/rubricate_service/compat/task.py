@@ -5,25 +5,45 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 
-from rubricate_clients.faults import details_of
-from rubricate_clients.wire import AdvantageSpec, Group, Options, Prompt, Rubric, ScoreRequest
+from rubricate_clients.faults import PLAIN, STRUCTURED, JsonObject, details_of, ids_of, plain_or
+from rubricate_clients.wire import AdvantageSpec, Group, Options, Prompt, Rubric
 from rubricate_service.compat.errors import invalid_at, invalid_row
 from rubricate_service.compat.settings import GroupSize
 from rubricate_service.errors import InvalidRequest
 from rubricate_service.http.limits import check_values
 from rubricate_service.http.settings import Limits
 from rubricate_service.importers.formats import FORMATS, Format, detect
-from rubricate_service.importers.group import Conversation, ImportedGroup, conversation, make_group
+from rubricate_service.importers.group import (
+    Conversation,
+    ImportedGroup,
+    Item,
+    LeftOut,
+    conversation,
+    make_group,
+)
 from rubricate_service.importers.native import is_native
 from rubricate_service.importers.node import Node, RowFault
 
 _METHODS = ("rdan", "rdan_ngrpo")
 _NATIVE = ("prompt", "reference", "rubrics")
 _OWN = (*_NATIVE, "group", "size", "options", "id")
+_LONGEST_S = 3600.0  # of a deadline: nobody waits longer for scores
+
+Label = Annotated[
+    Annotated[str, Tag(PLAIN)] | Annotated[JsonObject, Tag(STRUCTURED)],
+    plain_or(dict, "a label is an object with `rubrics`, or such an object written out as JSON"),
+]
+"""What a trainer keeps with a prompt and sends along with each of its responses."""
+
+_GroupName = Annotated[
+    Annotated[str, Tag(PLAIN)] | Annotated[int, Tag(STRUCTURED)],
+    plain_or(int, "a group's name is a string or a whole number"),
+]
 
 
 class Terms(BaseModel):
@@ -31,7 +51,7 @@ class Terms(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    group: str | int | None = None
+    group: _GroupName | None = None
     size: GroupSize | None = None
     options: Options = Options()
 
@@ -69,17 +89,26 @@ class Task(BaseModel):
     group: str
     size: int
 
-    def request(self, texts: Sequence[str]) -> ScoreRequest:
-        """The request that scores these responses as one group."""
-        group = Group(
+    def asking(self, texts: Sequence[str]) -> Group:
+        """The group of `POST /v1/score` that these responses are."""
+        return Group(
             prompt=self.prompt, reference=self.reference, rubrics=self.rubrics, responses=list(texts)
         )
-        return ScoreRequest(groups=[group], options=self.options)
 
     @property
     def key(self) -> str:
         """Name of the groups of this task, 64 hex digits."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        return self._written[0]
+
+    @property
+    def size_bytes(self) -> int:
+        """How much it is, written out."""
+        return self._written[1]
+
+    @cached_property
+    def _written(self) -> tuple[str, int]:
+        written = self.model_dump_json().encode()
+        return hashlib.sha256(written).hexdigest(), len(written)
 
 
 def read_label(label: object, at: str, prompt: Node, context: Context) -> Task:
@@ -97,18 +126,11 @@ def read_label(label: object, at: str, prompt: Node, context: Context) -> Task:
     if not label:
         raise invalid_at(at, ("", 'is empty; it carries the rubrics, as JSON: {"rubrics": […], "size": 8}'))
     try:
-        if isinstance(label, str):
-            check_values(label.encode(), context.limits)
+        _check_text(Node(label), context.limits)
         row = Node(label).kwargs()
     except RowFault as fault:
         raise invalid_row(at, fault) from None
-    except InvalidRequest as error:
-        raise invalid_at(at, ("", error.message)) from None
-    if "rubrics" in row and FORMATS["native"].name == _format(row)[0].name:
-        unknown = [(name, f"unknown field; a label has {', '.join(_OWN)}") for name in row.keys() - {*_OWN}]
-        if unknown:
-            raise invalid_at(at, *unknown)
-    return read_task(row, at, prompt, context)
+    return _read(row, at, prompt, context, foreign=False)
 
 
 def read_task(row: Mapping[str, Any], at: str, prompt: Node, context: Context) -> Task:
@@ -117,17 +139,24 @@ def read_task(row: Mapping[str, Any], at: str, prompt: Node, context: Context) -
     Rubrics are taken as they are in `POST /v1/score`; rows of other data sets go through their importer.
     Arguments and errors are those of `read_label`.
     """
-    terms = _terms(row, at)
-    size = terms.size or context.size
-    if size is None:
-        message = "says no `size` (responses to a prompt), and the service has no `compat.group_size`"
-        raise invalid_at(at, ("", message))
+    return _read(row, at, prompt, context, foreign=True)
+
+
+def _read(row: Mapping[str, Any], at: str, prompt: Node, context: Context, *, foreign: bool) -> Task:
     try:
-        format, node = _format(row)
+        format, node = _format(row, context.limits)
+        if not foreign and format is FORMATS["native"] and (unknown := sorted(row.keys() - {*_OWN})):
+            message = f"unknown field; a label has {', '.join(_OWN)}"
+            raise invalid_at(at, *((name, message) for name in unknown))
+        terms = _terms(row, at)
         group = _group(format, node, prompt)
         options = _options(format, node, terms.options, context.options)
     except RowFault as fault:
         raise invalid_row(at, fault) from None
+    size = terms.size or context.size
+    if size is None:
+        message = "says no `size` (responses to a prompt), and the service has no `compat.group_size`"
+        raise invalid_at(at, ("", message))
     if size == 1:
         options = options.model_copy(update={"advantages": None})
     elif options.advantages is None:
@@ -157,13 +186,27 @@ def _terms(row: Mapping[str, Any], at: str) -> Terms:
         raise invalid_at(at, *((fault.path, fault.message) for fault in details_of(error))) from None
 
 
-def _format(row: Mapping[str, Any]) -> tuple[Format, Node]:
+def _check_text(node: Node, limits: Limits) -> None:
+    """Refuse JSON in a text when it has more values than a body may; raises `RowFault`."""
+    if isinstance(node.value, str) and node.value.lstrip().startswith(("{", "[")):
+        try:
+            check_values(node.value.encode(), limits)
+        except InvalidRequest as error:
+            raise node.fault(error.message) from None
+
+
+def _format(row: Mapping[str, Any], limits: Limits) -> tuple[Format, Node]:
     """How to read the row, and what of it; one without a format, but with rubrics, is told what they lack."""
     node = Node({name: value for name, value in row.items() if name not in ("response", "responses")})
+    for name, value in row.items():
+        _check_text(Node(value, name), limits)
     own = {name: row[name] for name in _NATIVE if row.get(name) is not None}
     if "rubrics" not in own:
         return detect(node), node
-    own["rubrics"] = node.need("rubrics").structured().value  # a table may hold them as text
+    rubrics = node.need("rubrics").structured()  # a table may hold them as text
+    for item in rubrics.items():
+        _check_text(item, limits)
+    own["rubrics"] = rubrics.value
     try:
         if is_native(Node(own)):
             return FORMATS["native"], Node(own)
@@ -174,6 +217,8 @@ def _format(row: Mapping[str, Any]) -> tuple[Format, Node]:
 
 def _group(format: Format, node: Node, prompt: Node) -> ImportedGroup:
     rubrics = format.rubrics(node)
+    if format is FORMATS["native"]:
+        rubrics = _named(rubrics, node.need("rubrics"))
     try:
         asked = format.prompt(node)
     except RowFault as fault:
@@ -183,9 +228,30 @@ def _group(format: Format, node: Node, prompt: Node) -> ImportedGroup:
     return make_group("0", node, asked, rubrics)
 
 
+def _named(rubrics: Sequence[Item], at: Node) -> list[Item]:
+    """The rubrics with ids as in `POST /v1/score`: those without one have their position for it.
+
+    Raises:
+        RowFault: Two have the same id.
+    """
+    first: dict[str, int] = {}
+    named: list[Item] = []
+    for index, (id, rubric) in enumerate(zip(ids_of(rubrics), rubrics, strict=True)):
+        if isinstance(rubric, LeftOut):
+            continue
+        if first.setdefault(id, index) != index:
+            message = f"the id {id!r} is taken by item {first[id]}; ids must be unique"
+            raise RowFault(f"{at.path}[{index}].id", message)
+        named.append(rubric.model_copy(update={"id": id}))
+    return named
+
+
 def _options(format: Format, node: Node, own: Options, defaults: Options) -> Options:
     """The row's options over the service's. A `grading_mode` of the row says how outcomes are counted."""
     given = {name: getattr(own, name) for name in own.model_fields_set}
     if format.name == "nemotron":
         given = {"outcome": format.options(node)["outcome"], **given}
-    return defaults.model_copy(update=given)
+    options = defaults.model_copy(update=given)
+    if options.deadline_s is None:
+        return options
+    return options.model_copy(update={"deadline_s": min(options.deadline_s, _LONGEST_S)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,10 +18,22 @@ from rubricate_service.errors import ApiError
 
 @dataclass(frozen=True)
 class Member:
-    """A response to score, and what it is scored by."""
+    """A response to score, and what it is scored by.
+
+    Attributes:
+        label_at: Path in the body of what the task was read from.
+        text_at: Path in the body of what the response was read from.
+    """
 
     task: Task
     text: str
+    label_at: str = ""
+    text_at: str = ""
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes while it waits."""
+        return sys.getsizeof(self.text) + self.task.size_bytes
 
     @cached_property
     def key(self) -> str:
@@ -33,6 +46,20 @@ class Member:
         return f"{self.key}:{sha256(self.text.encode()).hexdigest()}"
 
 
+@dataclass(eq=False, slots=True)
+class Round:
+    """A group that is being scored in this process.
+
+    Attributes:
+        work: Scores it.
+        present: Names of those of its seats whose clients are still there; of those of other processes, it
+            is not known that they leave.
+    """
+
+    work: asyncio.Task[None]
+    present: set[str]
+
+
 @dataclass(eq=False)
 class Wait:
     """A member at its seat.
@@ -40,6 +67,7 @@ class Wait:
     Attributes:
         answer: Its result; an error only while somebody waits for it.
         joining: The work of taking the seat.
+        round: The scoring of its group, once that has begun in this process.
         is_present: Whether its client is still there.
     """
 
@@ -47,6 +75,7 @@ class Wait:
     seat: Seat
     answer: asyncio.Future[Result]
     joining: asyncio.Task[None] = field(init=False)
+    round: Round | None = None
     is_present: bool = True
 
     def settle(self, answer: Result | ApiError) -> None:
@@ -77,16 +106,29 @@ class Waits:
         """Begin a wait."""
         self._by_seat[wait.seat.name] = wait
 
+    def begin(self, round: Round) -> None:
+        """Note that the group of these seats is being scored."""
+        for seat in round.present:
+            if (wait := self._by_seat.get(seat)) is not None:
+                wait.round = round
+
     def leave(self, wait: Wait) -> None:
-        """Its client is gone, and its answer will come all the same."""
+        """Its client is gone, and its answer comes all the same; with the last client its round ends."""
         self._left[wait.member.name].append(wait)
+        if (round := wait.round) is not None:
+            round.present.discard(wait.seat.name)
+            if not round.present:
+                round.work.cancel()
 
     def come_again(self, member: Member) -> Wait | None:
         """A wait that a client left, and to which this seems to be its retry."""
-        wait = next(iter(self._left.get(member.name, ())), None)
+        left = self._left.get(member.name, ())
+        wait = next((wait for wait in left if wait.round is None or wait.round.present), None)
         if wait is not None:
             self._return(wait)
             wait.is_present = True
+            if wait.round is not None:
+                wait.round.present.add(wait.seat.name)
         return wait
 
     def end(self, seat: str) -> Wait | None:

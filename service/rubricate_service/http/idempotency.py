@@ -58,7 +58,9 @@ class _Flight:
 
 
 def key_of(request: Request, tenant: str) -> bytes | None:
-    """Digest of who asks what under which key; None where the request names no key.
+    """Digest of who asks where under which key; None where the request names no key.
+
+    Behind it stands a digest of the query, if there is one: that is part of what the key was used for.
 
     Raises:
         InvalidRequest: The header is no key.
@@ -70,7 +72,9 @@ def key_of(request: Request, tenant: str) -> bytes | None:
         message = f"the header {HEADER} takes 1 to {_MOST_CHARS} printable ASCII characters"
         raise InvalidRequest(message, [ErrorDetail(path="", message=message)])
     parts = [part.encode() for part in (tenant, request.url.path, key)]
-    return hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()
+    name = hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()
+    query: bytes = request.scope["query_string"]
+    return name + hashlib.sha256(query).digest() if query else name
 
 
 class SharedAnswers:
@@ -128,11 +132,17 @@ class Idempotency:
     ) -> Answer:
         """The answer to a request, by `work` unless the key's first request has made or is making it.
 
+        Args:
+            key: What `key_of` said.
+            request: The body.
+            work: Makes the answer.
+
         Raises:
             Conflict: The key belongs to another request.
             ApiError: What `work` raises, to all who wait for it.
         """
-        fingerprint = hashlib.sha256(request).digest()
+        key, query = key[:_DIGEST_BYTES], key[_DIGEST_BYTES:]
+        fingerprint = hashlib.sha256(query + request).digest()
         if (kept := self._kept.get(key)) is not None:
             return _replayed(kept, fingerprint)
         flight = self._flights.get(key)

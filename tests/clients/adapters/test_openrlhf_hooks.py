@@ -11,14 +11,30 @@ import json
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
-from rubricate_clients.adapters import Unscored, openrlhf
+from reward_service import (
+    ADVANTAGES,
+    PROMPT,
+    RESPONSES,
+    RUBRICS,
+    UNDECIDABLE,
+    Wire,
+    reward_service,
+    vividness,
+)
+from rubricate_clients.adapters import openrlhf
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.errors import InvalidRequest
+from rubricate_clients.testing import FakeCall, FakeJudge, Fault
+from rubricate_service.app import create_app
+from rubricate_service.compat.result import Result
+from rubricate_service.settings import Settings
+from serving import running_server
 
 ROUTE = "/compat/openrlhf/get_reward"
 LABEL = json.dumps({"rubrics": RUBRICS, "size": len(RESPONSES)})
@@ -35,7 +51,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    openrlhf._default_reward.cache_clear()
+    monkeypatch.setattr(openrlhf, "_FUNCTIONS", Hooks(openrlhf._function))
     openrlhf._default_agent.cache_clear()
     return running
 
@@ -131,17 +147,49 @@ def test_a_try_that_is_sent_again_is_no_second_member(service: Wire, trainer: No
     assert {output["extra_logs"]["members"] for output in outputs} == {4.0}
 
 
-def test_what_is_not_scored_is_raised(service: Wire, trainer: None) -> None:
+def test_a_fault_of_the_rubrics_is_raised_at_once(service: Wire, trainer: None) -> None:
     label = json.dumps({"rubrics": UNDECIDABLE, "size": 4})
-    with pytest.raises(Unscored, match="unknown_check"):
-        executed(openrlhf.agent_with(timeout_s=1)(), label)
+    with pytest.raises(InvalidRequest, match="unknown_check"):
+        executed(openrlhf.agent_with(unscored="mask")(), label)
+    assert service.posts == [ROUTE] * 4
 
 
 def test_what_is_not_scored_is_masked_with_the_same_keys(service: Wire, trainer: None) -> None:
-    label = json.dumps({"rubrics": UNDECIDABLE, "size": 4})
-    for output in executed(openrlhf.agent_with(timeout_s=1, unscored="mask")(), label):
+    service.troubles = ["broken"] * 100
+    for output in executed(openrlhf.agent_with(timeout_s=1, unscored="mask")()):
         assert (output["reward"], output["extra_logs"]["valid"]) == (0.0, 0.0)
         assert tuple(output["extra_logs"]) == openrlhf.LOGGED
+
+
+def test_one_undecided_response_does_not_mask_its_batch(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuses_one(call: FakeCall) -> str | Fault:
+        return Fault.refusal() if "over the water" in call.text else vividness(call)
+
+    hard = [RUBRICS[0], {**RUBRICS[1], "hard": True, "pass_at": 0.5}]
+    label = json.dumps({"rubrics": hard, "size": len(RESPONSES)})
+    with FakeJudge(answer=refuses_one) as judge:
+        made = Settings(judge=judge.url, judge_canaries=False, cache=str(tmp_path / "v.db"), check_workers=1)
+        with running_server(create_app(made)) as url:
+            reward = openrlhf.reward_with(url=url, timeout_s=3)
+            answer = reward([PROMPT + text for text in RESPONSES], [PROMPT] * 4, [label] * 4)
+    assert answer["extra_logs"]["valid"] == [1.0, 0.0, 1.0, 1.0]
+    assert answer["scores"] == [1.0, 0.0, 0.0, 0.0]
+    assert answer["rewards"] == pytest.approx([1.1547, 0.0, -0.57735, -0.57735], abs=1e-4)
+    assert "the response could not be scored, masked: " in caplog.text
+    assert "rubrics[1]" in caplog.text
+
+
+def test_an_empty_batch_has_the_same_keys(service: Wire) -> None:
+    assert openrlhf.rdan_reward([], [], []) == {
+        "rewards": [], "scores": [], "extra_logs": {name: [] for name in openrlhf.LOGGED},
+    }  # fmt: skip
+    assert service.posts == []
+
+
+def test_the_logged_numbers_are_those_of_the_service() -> None:
+    assert openrlhf.LOGGED == tuple(Result(members=1).numbers())
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.adapters._rows import (
     Sample,
     consecutive,
@@ -42,11 +43,19 @@ def test_a_reference_goes_along_where_there_is_one() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [Sample("another prompt", "r", RUBRICS, 0), Sample("p", "r", [{"criterion": "It is short."}], 0)],
+    [
+        Sample("another prompt", "r", RUBRICS, 0, "42"),
+        Sample("p", "r", [{"criterion": "It is short."}], 0, "42"),
+        Sample("p", "r", RUBRICS, 0, "43"),
+        Sample("p", "r", RUBRICS, 0, None),
+    ],
+    ids=["prompt", "rubrics", "reference", "no reference"],
 )
-def test_a_row_that_is_not_of_its_group_is_told(other: Sample) -> None:
-    with pytest.raises(InvalidRequest, match=r"row 1 is in group 0 .*is the group size right"):
-        groups_of([Sample("p", "r", RUBRICS, 0), other])
+def test_a_row_that_is_not_of_its_group_is_told(other: Sample, request: pytest.FixtureRequest) -> None:
+    differs = request.node.callspec.id.removeprefix("no ")
+    told = rf"row 1 is in group 0 but differs .* in `{differs}`: .*is the group size right"
+    with pytest.raises(InvalidRequest, match=told):
+        groups_of([Sample("p", "r", RUBRICS, 0, "42"), other])
 
 
 @pytest.mark.parametrize(
@@ -128,7 +137,21 @@ def test_a_prompt_keeps_role_and_text_alone() -> None:
 
 
 def test_groups_of_rows_next_to_each_other() -> None:
-    assert consecutive(6, 3) == [0, 0, 0, 1, 1, 1]
-    assert consecutive(0, 3) == []
+    assert consecutive(["a"] * 3 + ["b"] * 3, 3) == [0, 0, 0, 1, 1, 1]
+    assert consecutive([], 3) == []
     with pytest.raises(InvalidRequest, match="7 rows are no whole groups of 3"):
-        consecutive(7, 3)
+        consecutive(["a"] * 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "told"),
+    [("aaaabbbb", True), ("aabbbbcc", True), ("aabbccaa", False), ("aa", False), ("", False)],
+)
+def test_a_number_of_generations_that_divides_the_right_one_is_told_once(
+    prompts: str, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_once.cache_clear()
+    for _ in range(2):
+        consecutive(list(prompts), 2)
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * told
+    assert ("groups of 2 rows" in caplog.text) is told

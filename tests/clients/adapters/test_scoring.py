@@ -17,8 +17,11 @@ import pytest
 from engines.process import free_port
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import AdapterSettings, Score, Scoring, Unscored
+from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.adapters._rows import Sample
+from rubricate_clients.adapters._settings import SERVICE_ONLY
 from rubricate_clients.errors import InvalidRequest, Unauthorized
+from rubricate_service.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +136,34 @@ def test_masked_says_why(service: Wire, caplog: pytest.LogCaptureFixture) -> Non
     assert [score.valid for score in scores] == [False] * 4
     assert [score.outcome for score in scores] == [None] * 4
     assert all("unknown_check" in score.why for score in scores)
-    assert "none of 4 responses could be scored, the batch is masked" in caplog.text
+    assert "none of 4 responses could be scored, masked: unknown_check" in caplog.text
+    assert [score.failed for score in scores] == [("unknown_check",)] * 4
+
+
+def test_one_undecided_response_does_not_stop_hooks_that_ask_for_one_at_a_time(
+    service: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    [score] = scoring_of(service).score_sync(batch(UNDECIDABLE)[:1], advantages=False)
+    assert (score.valid, score.outcome, score.failed) == (False, None, ("unknown_check",))
+    assert "the response could not be scored, masked: unknown_check" in caplog.text
+    unjudged = [{"criterion": "The sentence is vivid.", "hard": True}]
+    [score] = scoring_of(service, judging="none").score_sync(batch(unjudged)[:1], advantages=False)
+    assert (score.valid, score.why) == (False, "a hard rubric was not judged")
+
+
+def test_a_service_that_is_gone_stops_hooks_that_ask_for_one_at_a_time(service: Wire) -> None:
+    nobody = scoring_of(service, timeout_s=0.3).settings.model_copy(
+        update={"url": f"http://127.0.0.1:{free_port()}"}
+    )
+    with pytest.raises(Unscored, match="the response could not be scored: .*cannot be reached"):
+        Scoring(nobody).score_sync(batch()[:1], advantages=False)
+
+
+def test_options_of_the_data_set_go_before_the_settings(service: Wire) -> None:
+    asked = {"judging": "none"}
+    scores = scoring_of(service).score_sync(batch(), options=asked)
+    assert [score.quality for score in scores] == [None] * 4
+    assert [score.outcome for score in scores] == [1, 1, 1, 0]
 
 
 def test_raising_says_what_to_set_instead() -> None:
@@ -262,6 +292,43 @@ def test_the_page_of_trainers_names_every_setting() -> None:
     assert {
         name for name in AdapterSettings.model_fields if f"`RUBRICATE_{name.upper()}`" not in page
     } == set()
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("RUBRICATE_NUMGENERATIONS", "RUBRICATE_NUM_GENERATIONS"),
+        ("RUBRICATE_TIMEOUT", "RUBRICATE_TIMEOUT_S"),
+        ("RUBRICATE_UNSCORE", "RUBRICATE_UNSCORED"),
+        ("RUBRICATE_QUALITY_WEIGTH", "RUBRICATE_QUALITY_WEIGHT"),
+        ("RUBRICATE_SERVICE_PORT", None),  # Kubernetes gives pods such names of a service `rubricate`
+        ("RUBRICATE_PORT_8080_TCP", None),
+        ("RUBRICATE_RUN", None),
+        ("RUBRIC_TIMEOUT", None),
+    ],
+)
+def test_a_misspelt_variable_is_told_once(
+    variable: str, meant: str | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_once.cache_clear()
+    monkeypatch.setenv(variable, "8")
+    for _ in range(2):
+        AdapterSettings.read(url="http://there:1")
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ([f"{variable} is no variable of the adapters: is {meant} meant?"] if meant else [])
+
+
+def test_a_variable_of_the_service_is_not_taken_for_a_misspelt_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_once.cache_clear()
+    names = {name.upper() for name in Settings.model_fields}
+    assert names > SERVICE_ONLY
+    for name in names - {name.upper() for name in AdapterSettings.model_fields}:
+        monkeypatch.setenv(f"RUBRICATE_{name}", "x")
+    monkeypatch.setenv("RUBRICATE_COMPAT__GROUP_TIMEOUT_S", "40")
+    AdapterSettings.read(url="http://there:1")
+    assert caplog.text == ""
 
 
 def test_settings_come_from_the_environment_and_arguments_win(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    trl._default.cache_clear()
+    monkeypatch.setattr(trl, "_SCORINGS", Hooks(Scoring))
     return running
 
 
@@ -148,7 +148,7 @@ def test_trl_sees_an_async_function_by_name_that_other_processes_can_have(servic
 
 def test_settings_are_read_at_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RUBRICATE_URL", raising=False)
-    trl._default.cache_clear()
+    monkeypatch.setattr(trl, "_SCORINGS", Hooks(Scoring))
     with pytest.raises(ValueError, match="RUBRICATE_URL="):
         rewards(trl.rdan_reward, **Trainer().columns())
 

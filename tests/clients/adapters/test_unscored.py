@@ -1,7 +1,8 @@
 """Every adapter's hook when its scores do not come: it is told so, or masks, and never trains on a 0.
 
-One table of hooks and one of faults. A hook gives for each response what it hands its trainer: the number
-that is trained on, and whether it says that the response was scored.
+A table of hooks, and tables of faults: those of the service, after which nothing is known, and that of a
+response which a service in good health could not decide. A hook gives for each response what it hands its
+trainer: the number that is trained on, and whether it says that the response was scored.
 """
 
 from __future__ import annotations
@@ -155,13 +156,12 @@ HOOKS: dict[str, tuple[Hook, list[float]]] = {
 }
 """Each hook, and its numbers when nothing goes wrong."""
 
-LOST: dict[str, Trouble | None] = {
-    "down": None,
-    "slow": "slow",
-    "broken": "broken",
-    "cut": "cut",
-    "undecided": None,
-}
+ONE_BY_ONE = ["slime, one by one", "verifiers v1", "verl", "skyrl"]
+"""Hooks that are asked for one response at a time, and ask the service so."""
+
+WHOLE_GROUPS = [name for name in HOOKS if name not in (*ONE_BY_ONE, "openrlhf")]
+
+LOST: dict[str, Trouble | None] = {"down": None, "slow": "slow", "broken": "broken", "cut": "cut"}
 PASSING: list[Trouble] = ["busy", "broken", "cut"]
 
 hooks = pytest.mark.parametrize("name", HOOKS)
@@ -184,8 +184,7 @@ def given(name: str, fault: str, service: Wire, unscored: str) -> list[Given]:
     """What the hook hands over while the fault lasts."""
     service.troubles = [trouble] * 1000 if (trouble := LOST[fault]) else []
     url = f"http://127.0.0.1:{free_port()}" if fault == "down" else service.url
-    settings = {"url": url, "unscored": unscored, "timeout_s": 2.0 if fault == "undecided" else 0.4}
-    return HOOKS[name][0](UNDECIDABLE if fault == "undecided" else RUBRICS, settings)
+    return HOOKS[name][0](RUBRICS, {"url": url, "unscored": unscored, "timeout_s": 0.4})
 
 
 @hooks
@@ -198,9 +197,31 @@ def test_what_was_not_scored_is_raised(name: str, fault: str, service: Wire) -> 
 @hooks
 @pytest.mark.parametrize("fault", LOST)
 def test_what_was_not_scored_is_masked(name: str, fault: str, service: Wire) -> None:
-    masked = given(name, fault, service, "mask")
-    assert not any(one.scored for one in masked)
-    assert not any(one.number for one in masked)
+    assert_masked(given(name, fault, service, "mask"))
+
+
+@pytest.mark.parametrize("name", WHOLE_GROUPS)
+def test_groups_of_which_nothing_was_decided_are_raised(name: str, service: Wire) -> None:
+    with pytest.raises(Unscored, match="none of 4 responses could be scored: unknown_check"):
+        HOOKS[name][0](UNDECIDABLE, {})
+
+
+@pytest.mark.parametrize("name", WHOLE_GROUPS + ONE_BY_ONE)
+def test_groups_of_which_nothing_was_decided_are_masked(name: str, service: Wire) -> None:
+    assert_masked(HOOKS[name][0](UNDECIDABLE, {"unscored": "mask"}))
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+def test_one_undecided_response_does_not_stop_a_run_whose_service_is_healthy(
+    name: str, service: Wire
+) -> None:
+    assert_masked(HOOKS[name][0](UNDECIDABLE, {}))
+    assert service.posts == ["/v1/score"]
+
+
+def assert_masked(found: list[Given]) -> None:
+    assert not any(one.scored for one in found)
+    assert not any(one.number for one in found)
 
 
 @hooks

@@ -159,3 +159,52 @@ def test_figures_by_task_and_over_all(client: TestClient) -> None:
 def test_figures_of_nothing(client: TestClient) -> None:
     got = client.post(f"{ROUTE}/aggregate_metrics", json={"verify_responses": []}).json()
     assert got == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+
+
+def test_figures_of_what_is_null_or_no_number(client: TestClient) -> None:
+    rows = [
+        {"_ng_task_index": None, "_ng_rollout_index": None, "response": None, "reward": 1, "other": [1]},
+        {"response": {"usage": None}, "reward": -1e150, "other": {"a": 1}},
+        {"response": {"usage": {"input_tokens": 3, "details": {}}, "output": 5}, "reward": 1e150},
+    ]
+    answer = client.post(f"{ROUTE}/aggregate_metrics", json={"verify_responses": rows})
+    assert answer.status_code == 200, answer.text
+    got = answer.json()
+    assert got["agent_metrics"]["mean/reward"] == pytest.approx(1 / 3)
+    assert got["agent_metrics"]["std/reward"] == pytest.approx(1e150)
+    assert "mean/other" not in got["agent_metrics"]
+    (task,) = got["group_level_metrics"]
+    assert (task["_ng_task_index"], task["num_rollouts"]) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "path", "told"),
+    [
+        *(({"_ng_task_index": index}, "_ng_task_index", "integer") for index in ("a", [], {}, 1.5, True)),
+        *(
+            ({"_ng_rollout_index": index}, "_ng_rollout_index", "integer")
+            for index in ("a", [], {}, 1.5, True)
+        ),
+        ({"_ng_task_index": 10**400}, "_ng_task_index", "less than"),
+        ({"_ng_rollout_index": -(10**400)}, "_ng_rollout_index", "greater than"),
+        *(({"response": response}, "response", "object") for response in ("a", 1, True, [], [1])),
+        *(
+            ({"response": {"usage": usage}}, "response.usage", "valid dictionary")
+            for usage in ("a", 1, True, [], [1])
+        ),
+        *(
+            ({"reward": reward}, "reward", "between -1e+150 and 1e+150")
+            for reward in (1e308, 10**400, -1e151)
+        ),
+        ({"response": {"usage": {"tokens": 10**400}}}, "response.usage.tokens", "between"),
+    ],
+)
+def test_figures_of_what_is_none_are_refused_with_its_path(
+    client: TestClient, row: dict[str, Any], path: str, told: str
+) -> None:
+    """Twenty kinds of well-formed JSON were a 500 here."""
+    answer = client.post(f"{ROUTE}/aggregate_metrics", json={"verify_responses": [{"reward": 1}, row]})
+    assert answer.status_code == 422, answer.text
+    (detail,) = answer.json()["error"]["details"]
+    assert detail["path"] == f"verify_responses[1].{path}"
+    assert told in detail["message"]

@@ -12,7 +12,17 @@ import aiohttp
 import pytest
 from starlette.testclient import TestClient
 
+from rubricate_clients.adapters.openrlhf import reward_with
+from rubricate_clients.errors import InvalidRequest
 from rubricate_clients.testing import FakeJudge, Fault
+from rubricate_clients.wire import Options
+from rubricate_service.compat.barrier import Barrier
+from rubricate_service.compat.compat import Compat
+from rubricate_service.compat.result import Result
+from rubricate_service.compat.settings import CompatSettings
+from rubricate_service.compat.task import Context, Task, read_label
+from rubricate_service.compat.waits import Member
+from rubricate_service.importers.node import Node
 
 T = TypeVar("T")
 
@@ -141,9 +151,9 @@ def test_an_undecided_response_alone_is_an_error_and_its_retry_is_scored_in_its_
             error = answers[2][1]["error"]
             assert error["type"] == "unavailable"
             assert error["message"].startswith(
-                "the response could not be scored: rubrics[1]: rubric 'kind': refused: "
+                "the response could not be scored: labels[0].rubrics[1]: rubric 'kind': refused: "
             )
-            assert [detail["path"] for detail in error["details"]] == ["rubrics[1]"]
+            assert [detail["path"] for detail in error["details"]] == ["labels[0].rubrics[1]"]
             # the trainer's client tries again, at first too soon
             assert (await ask(texts[2]))[0] == 503
             judge.heal()
@@ -203,25 +213,87 @@ def test_thinking_that_the_template_began_and_nothing_ended_is_no_answer(client:
 
 
 @pytest.mark.parametrize(
-    ("change", "status", "path", "message"),
+    ("change", "path", "message"),
     [
-        ({"labels": [""]}, 422, "labels[0]", "is empty; it carries the rubrics"),
-        ({"labels": ["{'rubrics': "]}, 422, "labels[0]", "is neither JSON"),
-        ({"labels": [{"rubrics": [NO_COMMA]}]}, 422, "labels[0]", "says no `size`"),
-        ({"query": ["Else."]}, 422, "query[0]", "does not begin with the prompt"),
-        ({"prompts": []}, 422, "", "1 queries, 0 prompts and 1 labels"),
-        ({"extra": 1}, 422, "extra", "unknown field"),
-        ({"labels": [{"rubrics": [{"check": "no:such"}], "size": 1}]}, 503, "rubrics[0].check", "no check"),
+        ({"labels": [""]}, "labels[0]", "is empty; it carries the rubrics"),
+        ({"labels": ["{'rubrics': "]}, "labels[0]", "is neither JSON"),
+        ({"labels": [{"rubrics": [NO_COMMA]}]}, "labels[0]", "says no `size`"),
+        ({"query": ["Else."]}, "query[0]", "does not begin with the prompt"),
+        ({"labels": [None]}, "labels[0]", "an object with `rubrics`, or such an object written out"),
+        (
+            {"labels": [{"rubrics": [{"check": "no:such"}], "size": 1}]},
+            "labels[0].rubrics[0].check",
+            "no check",
+        ),
+        (
+            {"labels": [{"rubrics": [NO_COMMA] * 300, "size": 1}]},
+            "labels[0].rubrics",
+            "`limits.rubrics` is 256",
+        ),
+        ({"prompts": []}, "", "1 queries, 0 prompts and 1 labels"),
+        ({"extra": 1}, "extra", "unknown field"),
     ],
 )
 def test_errors_say_what_and_where(
-    client: TestClient, change: dict[str, Any], status: int, path: str, message: str
+    client: TestClient, change: dict[str, Any], path: str, message: str
 ) -> None:
     answer = client.post(ROUTE, json={**body("Say.", "a", rubrics=[NO_COMMA], size=1), **change})
-    assert answer.status_code == status
+    assert answer.status_code == 422
     (detail,) = answer.json()["error"]["details"]
     assert detail["path"] == path
     assert message in detail["message"]
+
+
+@pytest.mark.parametrize(
+    ("count", "rubrics", "told"),
+    [
+        (8193, 1, "8,193 responses in a request, more than this service takes (`limits.responses` is 8,192)"),
+        (1200, 240, "288,000 verdicts"),
+    ],
+)
+def test_a_body_may_hold_no_more_than_a_request_to_score(
+    client: TestClient, count: int, rubrics: int, told: str
+) -> None:
+    label = json.dumps({"rubrics": [NO_COMMA | {"id": str(n)} for n in range(rubrics)], "size": 2})
+    sent = {"query": ["Say. a"] * count, "prompts": ["Say."] * count, "labels": [label] * count}
+    answer = client.post(ROUTE, json=sent)
+    assert answer.status_code == 422
+    (detail,) = answer.json()["error"]["details"]
+    assert (detail["path"], told in detail["message"]) == ("", True)
+
+
+def test_a_long_body_leaves_others_their_turns() -> None:
+    """All of its members began to wait in one turn of the event loop, which took two seconds."""
+    most = 0
+
+    async def played() -> None:
+        nonlocal most
+        begun = seen = 0
+
+        async def rate(task: Task, texts: Sequence[str]) -> list[Result]:
+            nonlocal begun
+            begun += 1
+            return [Result(members=1)]
+
+        barrier = Barrier(rate, None, timeout_s=1, settle_s=1, most=1, most_bytes=1)
+        task = read_label({"rubrics": [NO_COMMA], "size": 1}, "", Node("Say."), Context(1, Options()))
+        compat = Compat(barrier, CompatSettings(unscored="mask"))
+        working = asyncio.create_task(compat._results([Member(task, "a")] * 2000))
+        while not working.done():
+            await asyncio.sleep(0)
+            most, seen = max(most, begun - seen), begun
+        assert len(await working) == begun == 2000
+
+    run(played())
+    assert most <= 2 * 64
+
+
+def test_the_client_does_not_try_again_what_no_retry_can_mend(served: str) -> None:
+    reward = reward_with(url=served, timeout_s=20.0, unscored="mask")
+    sent = body("Say.", "a", rubrics=[{"check": "no:such"}], size=1)
+    with pytest.raises(InvalidRequest, match=r"labels\[0\]\.rubrics\[0\]\.check.*no:such") as refused:
+        reward(sent["query"], sent["prompts"], sent["labels"])
+    assert refused.value.status == 422
 
 
 def test_one_key_is_one_member(impatient: str) -> None:

@@ -50,11 +50,14 @@ def test_one_number_may_be_asked_for(client: TestClient, key: str, value: float)
     [
         ("?key=outcom", {}, "?key", "there are reward, outcome, "),
         ("", {"label": None}, "label", "is empty"),
+        # pydantic's names for its branches stood in the path
+        ("", {"label": 1}, "label", "an object with `rubrics`, or such an object written out"),
+        ("", {"label": [NO_COMMA]}, "label", "an object with `rubrics`"),
         ("", {"prompt": 1}, "prompt", "a string or a list of messages"),
         ("", {"response": None}, "response", "valid string"),
         ("", {"label": "[" + "{}," * 500_000 + "{}]"}, "label", "`limits.json_values` is 400,000"),
-        ("", {"label": {"rubrics": [NO_COMMA] * 300, "size": 1}}, "rubrics", "`limits.rubrics` is 256"),
-        ("", {"response": "x" * 1_000_001}, "responses[0]", "`limits.response_chars` is 1,000,000"),
+        ("", {"label": {"rubrics": [NO_COMMA] * 300, "size": 1}}, "label.rubrics", "`limits.rubrics` is 256"),
+        ("", {"response": "x" * 1_000_001}, "response", "`limits.response_chars` is 1,000,000"),
     ],
 )
 def test_errors_say_what_and_where(
@@ -65,6 +68,50 @@ def test_errors_say_what_and_where(
     (detail,) = answer.json()["error"]["details"]
     assert detail["path"] == path
     assert message in detail["message"]
+
+
+RAISING = "def evaluate(response):\n    return response.split()[9] == 'word'"
+
+
+@pytest.mark.parametrize(
+    ("rubric", "options", "path", "kind"),
+    [
+        ({"check": "no:such"}, {}, "label.rubrics[1].check", "unknown_check"),
+        ({"check": "text:contains"}, {}, "label.rubrics[1].kwargs.values", "bad_kwargs"),
+        (
+            {"check": "rule:python", "kwargs": {"source": RAISING, "entry": "evaluate"}},
+            {},
+            "label.rubrics[1]",
+            "rule_error",
+        ),
+        (KIND, {"reward": "csr", "judging": "none"}, "label.options.judging", "`judging` skips"),
+        (NO_COMMA, {"reward": "points"}, "label.options.reward", "`points` above 0"),
+    ],
+)
+def test_what_no_retry_can_mend_is_no_503(
+    client: TestClient, rubric: dict[str, Any], options: dict[str, Any], path: str, kind: str
+) -> None:
+    """The rubrics' own faults were answered as if the service were at fault, so that clients tried again."""
+    sent = sample("some words", NO_COMMA, rubric)
+    sent["label"]["options"] = options
+    for _ in range(2):
+        answer = client.post("/compat/slime", json=sent)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["type"]) == (422, "invalid_request")
+        assert [detail["path"] for detail in error["details"]] == [path]
+        assert error["message"].startswith(f"the response could not be scored: {path}: ")
+        assert kind in error["message"]
+
+
+def test_a_judge_that_fails_beside_a_faulty_rubric_does_not_ask_for_a_retry(
+    client: TestClient, judge: FakeJudge
+) -> None:
+    judge.fail_when(Fault.refusal(), lambda call: True)
+    faulty = {"id": "faulty", "check": "no:such", "hard": False}
+    answer = client.post("/compat/slime", json=sample("two words", NO_COMMA, KIND, faulty))
+    assert answer.status_code == 422
+    details = answer.json()["error"]["details"]
+    assert [detail["path"] for detail in details] == ["label.rubrics[2].check", "label.rubrics[1]"]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,26 @@ def test_a_grading_mode_counts_outcomes(row: dict[str, str], outcome: str) -> No
         ({"rubrics": [{}]}, "label.rubrics[0]", "exactly one of `check` and `criterion`"),
         ({"rubrics": [{**NO_COMMA, "weigth": 1}]}, "label.rubrics[0].weigth", "unknown field"),
         ({"rubrics": [NO_COMMA], "sise": 8}, "label.sise", "unknown field; a label has prompt, "),
+        # a text for `rubrics` that is no JSON was a 500
+        ({"rubrics": "Be nice."}, "label.rubrics", "is neither JSON"),
+        ('{"rubrics": "Be nice."}', "label.rubrics", "is neither JSON"),
+        ({"rubrics": ["Be nice."]}, "label.rubrics[0]", "is neither JSON"),
+        # ids that are taken were made unique, and not told
+        (
+            {"rubrics": [{**NO_COMMA, "id": "a"}, {"criterion": "Is kind.", "id": "a"}]},
+            "label.rubrics[1].id",
+            "the id 'a' is taken by item 0",
+        ),
+        ({"rubrics": [{**NO_COMMA, "id": "1"}, NO_COMMA]}, "label.rubrics[1].id", "taken by item 0"),
+        # the faults of many values cost a gigabyte, wherever the text is that holds them
+        ({"rubrics": "[" + "{}," * 500_000 + "{}]"}, "label.rubrics", "`limits.json_values` is 400,000"),
+        (
+            {"rubrics": ["{" + ",".join(f'"{n}":0' for n in range(500_000)) + "}"]},
+            "label.rubrics[0]",
+            "`limits.json_values` is 400,000",
+        ),
+        ({"ground_truth": "[" + "{}," * 500_000 + "{}]"}, "label.ground_truth", "`limits.json_values`"),
+        ({"rubrics": [NO_COMMA], "group": 1.5}, "label.group", "a string or a whole number"),
         ({"rubrics": [NO_COMMA], "prompt": 5}, "label.prompt", "must be a list"),
         ({"rubrics": [NO_COMMA], "size": 0}, "label.size", "greater than or equal to 1"),
         ({"rubrics": [NO_COMMA], "size": "8"}, "label.size", "valid integer"),
@@ -120,6 +140,19 @@ def test_labels_that_are_refused(label: object, path: str, message: str) -> None
     (detail,) = refused.value.details
     assert detail.path == path
     assert message in detail.message
+
+
+def test_rubrics_without_an_id_are_named_by_their_position() -> None:
+    """They were counted from 1, and without those that count for nothing."""
+    soft = {"criterion": "Is kind.", "points": 0}
+    task = read({"rubrics": [NO_COMMA, soft, {**NO_COMMA, "id": "own"}, NO_COMMA]})
+    assert [rubric.id for rubric in task.rubrics] == ["0", "own", "3"]
+
+
+@pytest.mark.parametrize(("asked", "deadline_s"), [(1e308, 3600.0), (5.0, 5.0), (None, None)])
+def test_nobody_waits_for_ever_for_a_deadline(asked: float | None, deadline_s: float | None) -> None:
+    options = {} if asked is None else {"deadline_s": asked}
+    assert read({"rubrics": [NO_COMMA], "options": options}).options.deadline_s == deadline_s
 
 
 def test_a_group_needs_a_size() -> None:
