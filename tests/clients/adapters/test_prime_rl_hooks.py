@@ -52,7 +52,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
         module = ModuleType(name)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setenv("RUBRICATE_URL", "http://127.0.0.1:8080")
+    monkeypatch.delenv("RUBRICATE_URL", raising=False)  # RDAN asks no service
     yield importlib.import_module(ADAPTER)
     del sys.modules[ADAPTER]
 
@@ -81,6 +81,16 @@ def test_registered_for_grpo_it_gives_each_trace_its_advantage(adapter: ModuleTy
     given = [one.traces[0].advantage for one in episodes]
     assert given[:4] == pytest.approx(ADVANTAGES, abs=1e-12)
     assert given[4:] == [None, 0.0]
+
+
+def test_rdans_parameters_come_from_the_environment(
+    adapter: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBRICATE_QUALITY_WEIGHT", "0")
+    episodes = [episode(str(n), False, **metrics) for n, metrics in enumerate(GROUP)]
+    asyncio.run(adapter.RDANAlgorithm(SimpleNamespace(), None).score_group(episodes))
+    given = [one.traces[0].advantage for one in episodes]
+    assert given[0] == given[1] == given[2] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_traces_without_our_metrics_are_refused(adapter: ModuleType) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import Score, Unscored, skyrl
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.advantages import rdan
 from rubricate_clients.errors import InvalidRequest
 from torch_stub import tensor
@@ -58,8 +59,7 @@ def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     base: Any = ModuleType("skyrl_gym.envs.base_text_env")
     base.BaseTextEnv, base.BaseTextEnvStepOutput = BaseTextEnv, dict
     monkeypatch.setitem(sys.modules, base.__name__, base)
-    skyrl._settings.cache_clear()
-    skyrl._default_environment.cache_clear()
+    monkeypatch.setattr(skyrl, "_ENVIRONMENTS", Hooks(skyrl._environment))
     return running
 
 
@@ -128,39 +128,50 @@ def test_what_is_packed_is_unpacked_from_float32() -> None:
     for score, number, found in zip(scores, packed, np.array(packed, np.float32).tolist(), strict=True):
         assert found == number
         numbers = skyrl.unpack(found)
-        assert numbers.pop("quality") == pytest.approx(score.quality or 0.0, abs=2**-23)
+        assert numbers.pop("quality") == pytest.approx(score.quality or 0.0, abs=2**-22)
         assert numbers.items() <= score.numbers().items()
 
 
-def test_packing_keeps_advantages(service: Wire) -> None:
-    scores = random_scores(4000)
-    groups = [row // 8 for row in range(len(scores))]
-    expected = rdan(
-        groups,
-        outcome=[score.outcome for score in scores],
-        quality=[None if score.quality is None else round(score.quality, 2) for score in scores],
-        eligible=[score.eligible for score in scores],
-        valid=[score.valid for score in scores],
-    ).advantages
-    rounded = [
-        Score(s.outcome, None if s.quality is None else round(s.quality, 2), s.eligible, s.valid)
-        for s in scores
-    ]
-    found = advantages([skyrl.pack(score) for score in rounded], [str(group) for group in groups])
-    assert found == pytest.approx(expected, abs=3e-5)
+def test_every_mean_of_up_to_512_scores_is_packed_exactly() -> None:
+    for count in range(1, 1025):
+        qualities = [half / count for half in range(0, count + 1, 1 + count // 50)]
+        packed = [skyrl.pack(Score(1.0, quality, True, True)) for quality in qualities]
+        as_float32 = np.array(packed, np.float32).tolist()
+        assert [skyrl.unpack(number)["quality"] for number in as_float32] == qualities
+
+
+@pytest.mark.parametrize("apart", [1 / 20, 1 / 1000])
+def test_packing_keeps_advantages_where_qualities_are_close(service: Wire, apart: float) -> None:
+    draw = random.Random(11)
+    groups = [row // 8 for row in range(4000)]
+    base = [draw.randint(0, 990) for _ in range(500)]
+    qualities = [min(1000, base[group] + round(draw.randint(0, 5) * apart * 1000)) / 1000 for group in groups]
+    scores = [Score(1.0, quality, True, True) for quality in qualities]
+    expected = rdan(groups, outcome=[1.0] * 4000, quality=qualities).advantages
+    found = advantages([skyrl.pack(score) for score in scores], [str(group) for group in groups])
+    assert found == pytest.approx(np.array(expected, np.float32), abs=1e-6)
+
+
+def test_settings_given_in_code_reach_the_estimator(service: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RUBRICATE_URL")
+    rewards = [step(response, url=service.url, quality_weight=0)[0] for response in RESPONSES]
+    assert advantages(rewards, ["p"] * 4) == pytest.approx([0.5, 0.5, 0.5, -1.5], abs=1e-5)
+
+
+def test_the_estimator_needs_no_service(service: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RUBRICATE_URL")
+    assert advantages([1.0, -1.0], ["p"] * 2) == pytest.approx([0.7071, -0.7071], abs=1e-4)
 
 
 def test_a_response_without_a_score_gets_no_advantage_and_moves_no_other(service: Wire) -> None:
     rewards = [step(response)[0] for response in RESPONSES[:3]]
-    lost, metrics = step(RESPONSES[3], UNDECIDABLE, unscored="mask")
+    lost, metrics = step(RESPONSES[3], UNDECIDABLE)
     assert lost == 0.0
     assert metrics == {"valid": 0.0, "eligible": 0.0}
     assert advantages([*rewards, lost], ["p"] * 4) == pytest.approx([1.0, 0.0, -1.0, 0.0], abs=1e-5)
 
 
 def test_nothing_scored_is_raised(service: Wire) -> None:
-    with pytest.raises(Unscored, match="unknown_check"):
-        step(RESPONSES[0], UNDECIDABLE)
     service.troubles = ["slow"]
     with pytest.raises(Unscored, match=r"no answer within 0\.4 s"):
         step(RESPONSES[0], timeout_s=0.4)

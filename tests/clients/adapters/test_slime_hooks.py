@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx2
 import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import Unscored, slime
+from rubricate_clients.adapters._hooks import Hooks
+from rubricate_clients.advantages import rdan
 from rubricate_clients.errors import InvalidRequest
 
 
@@ -47,8 +50,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    slime._settings.cache_clear()
-    slime._default_reward.cache_clear()
+    monkeypatch.setattr(slime, "_HOOKS", Hooks(slime._hook))
     return running
 
 
@@ -130,6 +132,96 @@ def test_rubrics_and_prompt_are_found_where_a_data_set_has_them(
 ) -> None:
     _, advantages = slime.rdan_advantages(None, rewarded(group(**fields), as_group=True))
     assert advantages == pytest.approx(ADVANTAGES, abs=1e-12)
+
+
+LOOSE = {"check": "startend:end_checker", "kwargs": {"end_phrase": "the fox"}}
+"""It holds of the response below only where its last line may be left out."""
+
+ECHO = {
+    "check": "rule:python",
+    "kwargs": {"source": "def check_following(instruction, response):\n    return instruction == 'PLAIN'"},
+}
+THOUGHTFUL = {"check": "text:word_count", "kwargs": {"max": 4}}
+
+
+@pytest.mark.parametrize(
+    ("label", "outcome"),
+    [
+        ({"rubrics": [ECHO]}, 0.0),
+        ({"rubrics": [ECHO], "prompt": "PLAIN"}, 1.0),
+        ({"rubrics": [ECHO], "prompt": [{"role": "user", "content": "PLAIN"}], "reference": None}, 1.0),
+        ({"rubrics": [LOOSE]}, 0.0),
+        ({"rubrics": [LOOSE], "options": {"mode": "loose"}}, 1.0),
+        ({"rubrics": [LOOSE], "options": {"mode": "loose", "advantages": None}, "group": "a"}, 1.0),
+        ({"rubrics": [THOUGHTFUL]}, 1.0),
+        ({"rubrics": [THOUGHTFUL], "options": {"thinking": "keep"}}, 0.0),
+        ({"rubrics": [LOOSE, {"check": "text:no_such"}], "options": {"outcome": "fraction"}}, None),
+    ],
+)
+def test_prompt_and_options_of_a_label_count_for_the_hooks_as_for_the_route(
+    service: Wire, label: dict[str, Any], outcome: float | None
+) -> None:
+    prompt, text = "<|im_start|>user\nPLAIN<|im_end|>\n<think>", "hm\n</think>the fox\nran off"
+    sample = Sample(index=0, prompt=prompt, response=text, label=json.dumps({**label, "size": 1}))
+    reward = asyncio.run(slime.rdan_reward(None, sample))
+    assert isinstance(reward, dict)
+    assert (reward["outcome"] if reward["valid"] else None) == outcome
+    body = {"prompt": prompt, "response": text, "label": sample.label}
+    answer = httpx2.post(f"{service.url}/compat/slime", json=body, trust_env=False)
+    assert (answer.json()["outcome"] if answer.status_code == 200 else None) == outcome
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ({"options": {"mode": "lose"}}, r"`options` in the label of sample 4 are not right: `mode`"),
+        ({"options": ["a"]}, "`options` in the label of sample 4"),
+        ({"options": {"advantages": {"method": "rdan_ngrpo"}}}, "rdan_advantages makes them here"),
+        ({"promt": "PLAIN"}, "the label of sample 4 has the unknown field 'promt'"),
+    ],
+)
+def test_a_label_that_cannot_be_honoured_says_why(service: Wire, label: dict[str, Any], message: str) -> None:
+    sample = Sample(index=4, prompt=PROMPT, response="x", label=json.dumps({"rubrics": RUBRICS, **label}))
+    with pytest.raises(InvalidRequest, match=message):
+        asyncio.run(slime.rdan_reward(None, sample))
+    assert service.posts == []
+
+
+def test_options_go_along_with_rubrics_of_the_metadata(service: Wire) -> None:
+    label = json.dumps({"rubrics": [ECHO], "options": {"judging": "none"}})
+    samples = rewarded(group(label=label), as_group=True)
+    assert [sample.get_reward_value("quality_valid") for sample in samples] == [0.0] * 4
+    samples[2].label = json.dumps({"rubrics": [ECHO]})
+    with pytest.raises(InvalidRequest, match="sample 2 has other `options`"):
+        rewarded(samples, as_group=True)
+
+
+def test_settings_given_in_code_reach_the_advantage_hook(
+    service: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("RUBRICATE_URL")
+    reward = slime.reward_with(url=service.url, quality_weight=0.5)
+    samples = group()
+    for sample, numbers in zip(samples, asyncio.run(reward(None, samples)), strict=True):
+        sample.reward = numbers
+    expected = rdan(
+        [0] * 4,
+        outcome=[1, 1, 1, 0],
+        quality=[1.0, 0.5, 0.0, None],
+        eligible=[1, 1, 1, 0],
+        quality_weight=0.5,
+    ).advantages
+    assert slime.rdan_advantages(None, samples)[1] == pytest.approx(expected, abs=1e-12)
+    slime.reward_with(url=service.url, quality_weight=0)
+    assert "another hook of this process had" in caplog.text
+    assert not slime.rdan_filter(None, samples[:3])  # without a weight their qualities make no difference
+
+
+def test_the_advantage_hook_needs_no_service(service: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = rewarded(group(), as_group=True)
+    monkeypatch.delenv("RUBRICATE_URL")
+    monkeypatch.setattr(slime, "_HOOKS", Hooks(slime._hook))
+    assert slime.rdan_advantages(None, samples)[1] == pytest.approx(ADVANTAGES, abs=1e-12)
 
 
 def test_tokens_that_end_a_turn_are_no_part_of_a_response(service: Wire) -> None:

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
-from rubricate_clients.adapters import trl
+from rubricate_clients.adapters import Scoring, trl
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.errors import InvalidRequest
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import Unscored, verifiers
+from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.errors import InvalidRequest
 
 
@@ -51,8 +52,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    verifiers._default_reward.cache_clear()
-    verifiers._default_metrics.cache_clear()
+    monkeypatch.setattr(verifiers, "_REWARDS", Hooks(verifiers._group_reward))
+    monkeypatch.setattr(verifiers, "_METRICS", Hooks(verifiers._metric))
     return running
 
 
@@ -90,14 +91,24 @@ def test_metrics_of_single_rollouts_and_their_gated_reward(service: Wire) -> Non
     assert [asyncio.run(rewarded(response)) for response in RESPONSES] == [1.0, 0.5, 0.0, 0.0]
 
 
-def test_an_undecided_rollout_is_raised_and_its_reward_is_never_0(service: Wire) -> None:
-    with pytest.raises(Unscored):
-        asyncio.run(verifiers.rdan_metrics(task(UNDECIDABLE), trace("x")))
+def test_an_undecided_rollout_is_masked_and_its_reward_is_never_0(service: Wire) -> None:
     rollout = trace("x")
-    metrics = asyncio.run(verifiers.metrics_with(unscored="mask")(task(UNDECIDABLE), rollout))
+    metrics = asyncio.run(verifiers.rdan_metrics(task(UNDECIDABLE), rollout))
     assert metrics["valid"] == 0.0
     with pytest.raises(Unscored, match="unknown_check"):
         asyncio.run(verifiers.rdan_score(task(), rollout))
+
+
+def test_a_quality_that_was_not_judged_has_no_reward(service: Wire) -> None:
+    rollout = trace(RESPONSES[0])
+    asyncio.run(verifiers.metrics_with(judging="none")(task(), rollout))
+    with pytest.raises(Unscored, match="its quality was not judged"):
+        asyncio.run(verifiers.rdan_score(task(), rollout))
+
+
+def test_parameters_of_the_trainers_algorithm_are_not_passed_over_in_silence() -> None:
+    with pytest.raises(ValueError, match=r"no effect here, since the trainer .*RUBRICATE_QUALITY_WEIGHT"):
+        verifiers.metrics_with(url="http://127.0.0.1:1", quality_weight=0.5)
 
 
 def test_a_quality_that_failed_keeps_its_outcome_but_has_no_reward(service: Wire) -> None:

@@ -19,9 +19,11 @@ import numpy as np
 import pytest
 
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
-from rubricate_clients.adapters import Unscored, verl
-from rubricate_clients.adapters._verl_trainer import own_settings
+from rubricate_clients.adapters import AdapterSettings, Scoring, Unscored, verl
+from rubricate_clients.adapters._hooks import Hooks
+from rubricate_clients.adapters._rows import Sample
 from rubricate_clients.errors import InvalidRequest
+from rubricate_clients.rollout_log import RolloutLog
 from torch_stub import tensor
 
 INFO: dict[str, Any] = {"prompt": PROMPT, "rubrics": json.dumps(RUBRICS), "num_turns": 2}
@@ -38,8 +40,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
     running.reset()
     monkeypatch.setenv("RUBRICATE_URL", running.url)
-    own_settings.cache_clear()
-    verl._default_reward.cache_clear()
+    monkeypatch.setattr(verl, "_HOOKS", Hooks(verl._hook))
     return running
 
 
@@ -89,7 +90,7 @@ def test_groups_are_told_apart_by_their_uid_in_any_order(service: Wire) -> None:
 
 
 def test_every_response_has_the_same_finite_numbers(service: Wire) -> None:
-    hook = verl.reward_with(unscored="mask", log_rubrics=["vivid", "unknown"])
+    hook = verl.reward_with(log_rubrics=["vivid", "unknown"])
     rows = rewards(hook, [INFO, INFO, INFO, {**INFO, "rubrics": UNDECIDABLE}])
     assert len({tuple(row) for row in rows}) == 1
     assert all(type(value) is float and math.isfinite(value) for row in rows for value in row.values())
@@ -102,14 +103,27 @@ def test_every_response_has_the_same_finite_numbers(service: Wire) -> None:
 
 
 def test_a_response_without_a_score_gets_no_advantage_and_moves_no_other(service: Wire) -> None:
-    rows = rewards(verl.reward_with(unscored="mask"), [INFO, INFO, INFO, {**INFO, "rubrics": UNDECIDABLE}])
+    rows = rewards(infos=[INFO, INFO, INFO, {**INFO, "rubrics": UNDECIDABLE}])
     found, _ = advantages(rows, ["p"] * 4)
     assert found[:, 0] == pytest.approx([1.0, 0.0, -1.0, 0.0], abs=1e-5)
 
 
-def test_nothing_scored_is_raised(service: Wire) -> None:
-    with pytest.raises(Unscored, match="unknown_check"):
-        asyncio.run(verl.rdan_reward("if", RESPONSES[0], "", {**INFO, "rubrics": UNDECIDABLE}))
+def test_the_estimator_has_the_parameters_of_its_own_environment(
+    service: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = rewards()
+    monkeypatch.delenv("RUBRICATE_URL")  # it asks no service
+    monkeypatch.setenv("RUBRICATE_QUALITY_WEIGHT", "0")
+    found, _ = advantages(rows, ["p"] * 4)
+    assert found[:, 0] == pytest.approx([0.5, 0.5, 0.5, -1.5], abs=1e-5)
+
+
+@pytest.mark.parametrize("parameter", ["quality_weight", "sigma_floor"])
+def test_parameters_of_the_estimator_are_not_passed_over_in_silence(parameter: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"`{parameter}` would have no effect .*RUBRICATE_{parameter.upper()}"
+    ):
+        verl.reward_with(url="http://127.0.0.1:1", **{parameter: 0.5})
 
 
 @pytest.mark.parametrize("trouble", ["busy", "broken", "cut"])
@@ -145,14 +159,14 @@ def test_prompt_and_rubrics_are_found_in_extra_info(service: Wire, info: dict[st
 @pytest.mark.parametrize(
     ("info", "message"),
     [
+        (None, "column `extra_info` must be an object .*, not None"),
+        ([{"rubrics": "[]"}], "column `extra_info` must be an object"),
         ({"num_turns": 2}, r"lacks `prompt` and `rubrics` \(it has num_turns\)"),
         ({"prompt": PROMPT}, "lacks `rubrics`"),
         ({"prompt": PROMPT, "rubrics": "{"}, "`rubrics` is a string but not JSON"),
     ],
 )
-def test_a_row_that_cannot_be_sent_says_what_is_missing(
-    service: Wire, info: dict[str, Any], message: str
-) -> None:
+def test_a_row_that_cannot_be_sent_says_what_is_missing(service: Wire, info: Any, message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         rewards(infos=[info] * 4)
 
@@ -248,6 +262,30 @@ def test_v1_gets_rdan_for_each_turn_and_counts_a_sample_once(service: Wire, queu
     assert metrics["rubricate/zero_advantage_groups"] == 0.0
     with pytest.raises(ValueError, match="lacks rdan_outcome"):  # nothing is left over for another batch
         verl.rdan_advantages(MASK, MASK, index=["p"] * 4, non_tensor_batch={"uid": None})
+
+
+def test_v1_logs_what_a_rollout_log_has(service: Wire, queue: Queue) -> None:
+    soft = [*RUBRICS, {"id": "odd", "check": "text:no_such_check", "hard": False}]
+    logged = ["vivid", "odd", "unknown"]
+    infos = [{**INFO, "rubrics": rubrics} for rubrics in (RUBRICS, soft, RUBRICS, UNDECIDABLE)]
+    rows = rewards(verl.reward_with(log_rubrics=logged), infos)
+    queue.rows = {f"p_{n}_0": {"reward_extra_info": row} for n, row in enumerate(rows)}
+    metrics: dict[str, float] = {}
+    v1_trainer()._compute_advantage(KVBatchMeta(list(queue.rows), [{}] * 4), metrics)
+    scoring = Scoring(AdapterSettings.read(judging="eligible"))
+    samples = [
+        Sample(PROMPT, text, info["rubrics"], n)
+        for n, (text, info) in enumerate(zip(RESPONSES, infos, strict=True))
+    ]
+    wanted = RolloutLog(logged).of_scores(scoring.score_sync(samples), ["p"] * 4)
+    assert metrics.keys() == wanted.keys()
+    of_groups = ("advantage", "_std")  # there each response was a group of its own
+    for name, value in wanted.items():
+        assert any(part in name for part in of_groups) or metrics[name] == value, name
+    assert metrics["rubricate/reward"] == 0.5
+    assert metrics["rubricate/failed/unknown_check"] == 2.0
+    assert metrics["rubricate/rubric_decided/odd"] == 0.0
+    assert metrics["rubricate/outcome_advantage_std"] == 0.0
 
 
 def test_v1_refuses_rows_of_another_reward_function(service: Wire, queue: Queue) -> None:
