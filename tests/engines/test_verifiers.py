@@ -48,7 +48,7 @@ def test_a_v0_rubric_of_ones_own_takes_the_function(service: Wire) -> None:
 @pytest.mark.parametrize("how", ["v0", "v1"])
 def test_what_is_not_scored_is_an_error_there(service: Wire, how: str) -> None:
     error = scored(how, service.url, UNDECIDABLE)["error"]
-    assert "none of" in error
+    assert "Unscored" in error
     assert "unknown_check" in error
 
 

@@ -122,7 +122,7 @@ def verdict(client: TestClient, rubric: dict[str, Any], response: str = BAIT) ->
         ("a{1001}", "repetition"),
         ("((a{100}){100}){100}", "repetition"),
         ("a" * 1001, "longer than 1000"),
-        ("(", "parenthesis"),
+        ("(", "missing )"),
     ],
 )
 def test_a3_what_re2_does_not_take_is_refused_and_lint_says_why(
@@ -138,7 +138,7 @@ def test_a3_what_re2_does_not_take_is_refused_and_lint_says_why(
     assert says in finding["message"]
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", "(a*)*c", "(.*a){20}$", "(a|aa)+$"])
+@pytest.mark.parametrize("pattern", ["(a+)+$", "^(a|a)*$", "(a*)*c", "(.*a){20}$", "(a|aa)+$"])
 def test_a3_a_pattern_that_backtracks_elsewhere_is_decided_at_once(client: TestClient, pattern: str) -> None:
     began = time.monotonic()
     response = "a" * 999_999 + "b"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from rubricate_clients.adapters._log import log
+from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.adapters._settings import AdapterSettings, RDANParameters
 
 Hook = TypeVar("Hook")
@@ -21,7 +21,7 @@ class Hooks(Generic[Hook]):
     def __init__(self, make: Callable[[AdapterSettings], Hook]) -> None:
         self._make = make
         self._default: Hook | None = None
-        self._given: RDANParameters | None = None
+        self._given: list[RDANParameters] = []
 
     def default(self) -> Hook:
         """The hook with the settings of the environment, which are read at the first call.
@@ -41,11 +41,7 @@ class Hooks(Generic[Hook]):
         """
         read = AdapterSettings.read(**settings)
         own = RDANParameters(quality_weight=read.quality_weight, sigma_floor=read.sigma_floor)
-        if self._given not in (None, own):
-            log.warning(
-                "another hook of this process had %r; advantages have %r from now on", self._given, own
-            )
-        self._given = own
+        self._given = [other for other in self._given if other != own] + [own]
         return self._make(read)
 
     def parameters(self) -> RDANParameters:
@@ -56,7 +52,14 @@ class Hooks(Generic[Hook]):
         Raises:
             ValueError: A variable is not right.
         """
-        return self._given or RDANParameters.read()
+        if not self._given:
+            return RDANParameters.read()
+        *others, own = self._given
+        if others:
+            warn_once(
+                f"hooks of this process were given {others[-1]!r} and then {own!r}: advantages have these"
+            )
+        return own
 
 
 def refuse_parameters(settings: dict[str, Any], where: str) -> None:

@@ -8,8 +8,9 @@
     )
 
 with `gconfig.n_samples: 1`, since the group is inside the episode, and in `actor`: `kl_ctl: 0`,
-`reward_norm: null`, `adv_norm: null`; `reward_scaling: 1`, `reward_bias: 0`, `discount: 1` and
-`gae_lambda: 1` are AReaL's defaults.
+`reward_norm: null`, `adv_norm: null`, and a `reward_clip` above (1 + quality_weight) · (G - 1) / √G, which is
+5 for groups of 8. `reward_scaling: 1`, `reward_bias: 0`, `discount: 1` and `gae_lambda: 1` are AReaL's
+defaults.
 
 AReaL's own `reward_fn` sees one response, and turns 15 seconds without an answer into a reward of 0.
 

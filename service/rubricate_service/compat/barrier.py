@@ -23,23 +23,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 from uuid import uuid4
 
 from rubricate_service.compat.errors import Unavailable
 from rubricate_service.compat.place import Place, Seat
-from rubricate_service.compat.result import Result, broken
+from rubricate_service.compat.result import Result
+from rubricate_service.compat.room import Room
+from rubricate_service.compat.rounds import Rate, score_again, score_round
 from rubricate_service.compat.task import Task
 from rubricate_service.compat.waits import Member, Round, Wait, Waits
-from rubricate_service.errors import ApiError, Overloaded, told_without_texts
+from rubricate_service.errors import ApiError
 
 log = logging.getLogger("rubricate.compat")
 
-Rate = Callable[[Task, Sequence[str]], Awaitable[list[Result]]]
-"""Scores responses as one group; a result for each."""
-
-_RETRY_AFTER_S = 1.0
 _GRACE_S = 10.0  # for scoring that ends at its deadline, and for the way here
 
 _NO_PLACE = (
@@ -48,7 +46,6 @@ _NO_PLACE = (
 )
 _STOPPING = "the service is stopping; send the response again"
 _LOST = "the process that scored this group went away; send the response again"
-_BROKE = "internal: scoring broke; the service's log says why"
 
 
 class Barrier:
@@ -57,40 +54,33 @@ class Barrier:
     Args:
         rate: Scores a group.
         place: Where members meet; None where they cannot, since several processes share no Redis.
+        room: For the members that wait in this process.
         timeout_s: How long a member waits for its group.
         settle_s: How long it waits for the scores then, when the task has no deadline of its own.
-        most: How many members may wait in this process.
-        most_bytes: How much memory they may take, about.
 
     Attributes:
-        waiting_members: Requests that wait in this process, for their group or for its scores.
         released_by_size: Groups scored in this process because they were complete.
         released_by_timeout: Groups scored in this process because the time was out.
     """
 
     def __init__(
-        self,
-        rate: Rate,
-        place: Place | None,
-        *,
-        timeout_s: float,
-        settle_s: float,
-        most: int,
-        most_bytes: int,
+        self, rate: Rate, place: Place | None, room: Room, *, timeout_s: float, settle_s: float
     ) -> None:
         self._rate = rate
         self._place = place
+        self._room = room
         self._timeout_s = timeout_s
         self._settle_s = settle_s
-        self._most = most
-        self._most_bytes = most_bytes
-        self._waiting_bytes = 0
         self._waits = Waits()
         self._tasks: set[asyncio.Task[None]] = set()
         self._draining = False
-        self.waiting_members = 0
         self.released_by_size = 0
         self.released_by_timeout = 0
+
+    @property
+    def waiting_members(self) -> int:
+        """Requests that wait in this process, for their group or for its scores."""
+        return self._room.members
 
     @property
     def open_groups(self) -> int:
@@ -133,23 +123,8 @@ class Barrier:
             raise Unavailable(_NO_PLACE)
         if self._draining:
             raise Unavailable(_STOPPING)
-        size = member.size_bytes
-        if self.waiting_members >= self._most:
-            message = f"{self._most} responses wait for their groups, as many as may (`compat.group_waiting`)"
-            raise Overloaded(message, _RETRY_AFTER_S)
-        if self._waiting_bytes + size > self._most_bytes:
-            message = (
-                f"{self.waiting_members} responses wait for their groups, and with {size:,} bytes more they "
-                f"would take more memory than they may ({self._most_bytes:,} bytes)"
-            )
-            raise Overloaded(message, _RETRY_AFTER_S)
-        self.waiting_members += 1
-        self._waiting_bytes += size
-        try:
+        with self._room.taken(member.size_bytes):
             return await self._result(self._place, member)
-        finally:
-            self.waiting_members -= 1
-            self._waiting_bytes -= size
 
     async def put_aside(self, member: Member, result: Result) -> None:
         """Have the result ready for the member's next try: it will not be handed over now."""
@@ -160,21 +135,14 @@ class Barrier:
         earlier = await place.pop(member.name)
         if earlier is None:
             return await self._among_others(place, member)
-        return earlier if earlier.is_final else await self._again(place, member, earlier)
-
-    async def _again(self, place: Place, member: Member, earlier: Result) -> Result:
-        """Score a member that was undecided within the round that it was in, if that is still there."""
+        if earlier.is_final:
+            return earlier
         try:
-            kept = None if earlier.round is None else await place.kept(earlier.round)
-            if kept is not None:
-                others = list(kept)
-                others.remove(member.text)
-                result = (await self._rate(member.task, [member.text, *others]))[0]
-                return result.model_copy(update={"round": earlier.round})
+            result = await score_again(self._rate, place, member.task, member.text, earlier.round)
         except BaseException:  # the client leaving, too
             self._spawn(place.put(member.name, earlier))
             raise
-        return await self._among_others(place, member)
+        return await self._among_others(place, member) if result is None else result
 
     async def _among_others(self, place: Place, member: Member) -> Result:
         wait = self._waits.come_again(member)
@@ -227,32 +195,13 @@ class Barrier:
         self._waits.begin(Round(self._spawn(self._score(place, task, seats)), {seat.name for seat in seats}))
 
     async def _score(self, place: Place, task: Task, seats: Sequence[Seat]) -> None:
-        texts = [seat.text for seat in seats]
         try:
-            results = await self._rate(task, texts)
+            results = await score_round(self._rate, place, task, [seat.text for seat in seats])
         except asyncio.CancelledError:  # all clients left
             for seat in seats:
                 self._waits.forget(seat.name)
             raise
-        except ApiError as error:
-            results = broken(task, len(texts), error.message, is_final=error.status == 422)
-        except Exception as error:
-            log.error("scoring %d responses broke: %s", len(texts), told_without_texts(error))  # noqa: TRY400
-            results = broken(task, len(texts), _BROKE)
-        results = await self._with_round(place, texts, results)
         await place.deliver(list(zip(seats, results, strict=True)))
-
-    async def _with_round(self, place: Place, texts: Sequence[str], results: list[Result]) -> list[Result]:
-        """The results, of which those that may come out better at a retry name the round, kept for that."""
-        if all(result.is_final for result in results):
-            return results
-        round = uuid4().hex
-        try:
-            await place.keep(round, texts)
-        except Unavailable as error:
-            log.warning("a round is not kept for retries: %s", error.message)
-            return results
-        return [r if r.is_final else r.model_copy(update={"round": round}) for r in results]
 
     def _answered(self, seat: str, result: Result) -> None:
         wait = self._waits.end(seat)

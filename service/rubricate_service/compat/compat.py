@@ -17,6 +17,7 @@ from rubricate_service.compat.place import LocalPlace, Place
 from rubricate_service.compat.redis_place import RedisPlace
 from rubricate_service.compat.refusals import check_count, check_members, refuse_undecided
 from rubricate_service.compat.result import Result, rate
+from rubricate_service.compat.room import Room
 from rubricate_service.compat.settings import CompatSettings
 from rubricate_service.compat.task import Context
 from rubricate_service.compat.waits import Member
@@ -30,7 +31,7 @@ from rubricate_service.settings import Settings
 _LONG_BYTES = 256 << 10  # some 10 ms of reading
 _AT_ONCE = 64  # members that begin to wait, before others have their turn: some 10 ms
 _WAITING_BYTES = 512 << 20
-"""How much may wait in one process; with what is around it, the process takes about thrice that."""
+"""How much may wait in one process; measured, the process then takes about twice that."""
 
 Render = Callable[[Sequence[Result]], Any]
 """Makes the JSON of an answer."""
@@ -125,10 +126,9 @@ async def running_compat(settings: Settings, scorer: Scorer, admission: Admissio
     barrier = Barrier(
         partial(rate, scorer, admission),
         _place(settings),
+        Room(settings.compat.group_waiting, _WAITING_BYTES),
         timeout_s=settings.compat.group_timeout_s,
         settle_s=settings.deadline_s,
-        most=settings.compat.group_waiting,
-        most_bytes=_WAITING_BYTES,
     )
     await barrier.open()
     try:

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from rubricate_clients.faults import JsonObject
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_row
+from rubricate_service.compat.label import read_task
 from rubricate_service.compat.metrics import AggregateMetrics, VerifiedRow, aggregate
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import Context, Task, read_task
+from rubricate_service.compat.task import Context, Task
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node, RowFault

@@ -24,6 +24,6 @@ class CompatSettings(BaseModel):
     )
     group_waiting: int = Field(8192, ge=1, description="responses that wait in one process")
     unscored: Literal["error", "mask"] = Field(
-        "error", description="an undecided response is a 503 (`error`), or advantage 0 with its flags at 0"
+        "error", description="an undecided response is an error, or has advantage 0 with its flags at 0"
     )
     options: Options = Field(Options(), description="of POST /v1/score, where a row does not say")

@@ -12,8 +12,9 @@ from rubricate_clients.decoded import with_opened_thinking, without_end_tokens
 from rubricate_clients.wire import Prompt
 from rubricate_service.compat.compat import compat_of
 from rubricate_service.compat.errors import invalid_at
+from rubricate_service.compat.label import Label, read_label
 from rubricate_service.compat.result import Result
-from rubricate_service.compat.task import Context, Label, read_label
+from rubricate_service.compat.task import Context
 from rubricate_service.compat.waits import Member
 from rubricate_service.http.auth import needs
 from rubricate_service.importers.node import Node

@@ -167,8 +167,8 @@ def test_one_undecided_response_does_not_mask_its_batch(
     def refuses_one(call: FakeCall) -> str | Fault:
         return Fault.refusal() if "over the water" in call.text else vividness(call)
 
-    hard = [RUBRICS[0], {**RUBRICS[1], "hard": True, "pass_at": 0.5}]
-    label = json.dumps({"rubrics": hard, "size": len(RESPONSES)})
+    vivid = {"criterion": "The sentence is vivid.", "hard": True, "pass_at": 0.5}
+    label = json.dumps({"rubrics": [RUBRICS[0], vivid], "size": len(RESPONSES)})
     with FakeJudge(answer=refuses_one) as judge:
         made = Settings(judge=judge.url, judge_canaries=False, cache=str(tmp_path / "v.db"), check_workers=1)
         with running_server(create_app(made)) as url:
@@ -189,7 +189,7 @@ def test_an_empty_batch_has_the_same_keys(service: Wire) -> None:
 
 
 def test_the_logged_numbers_are_those_of_the_service() -> None:
-    assert openrlhf.LOGGED == tuple(Result(members=1).numbers())
+    assert tuple(Result(members=1).numbers()) == openrlhf.LOGGED
 
 
 @pytest.mark.parametrize(

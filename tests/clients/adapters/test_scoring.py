@@ -151,17 +151,14 @@ def test_one_undecided_response_does_not_stop_hooks_that_ask_for_one_at_a_time(
     assert (score.valid, score.why) == (False, "a hard rubric was not judged")
 
 
-def test_a_service_that_is_gone_stops_hooks_that_ask_for_one_at_a_time(service: Wire) -> None:
-    nobody = scoring_of(service, timeout_s=0.3).settings.model_copy(
-        update={"url": f"http://127.0.0.1:{free_port()}"}
-    )
-    with pytest.raises(Unscored, match="the response could not be scored: .*cannot be reached"):
+def test_a_service_that_is_gone_stops_hooks_that_ask_for_one_at_a_time() -> None:
+    nobody = AdapterSettings(url=f"http://127.0.0.1:{free_port()}", timeout_s=0.3)
+    with pytest.raises(Unscored, match=r"the response could not be scored: .*cannot be reached"):
         Scoring(nobody).score_sync(batch()[:1], advantages=False)
 
 
 def test_options_of_the_data_set_go_before_the_settings(service: Wire) -> None:
-    asked = {"judging": "none"}
-    scores = scoring_of(service).score_sync(batch(), options=asked)
+    scores = asyncio.run(scoring_of(service).score(batch(), options={"judging": "none"}))
     assert [score.quality for score in scores] == [None] * 4
     assert [score.outcome for score in scores] == [1, 1, 1, 0]
 

@@ -5,6 +5,7 @@ SkyRL, its gym and torch are stubs here; `tests/engines/test_skyrl.py` has the r
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -147,7 +148,7 @@ def test_packing_keeps_advantages_where_qualities_are_close(service: Wire, apart
     base = [draw.randint(0, 990) for _ in range(500)]
     qualities = [min(1000, base[group] + round(draw.randint(0, 5) * apart * 1000)) / 1000 for group in groups]
     scores = [Score(1.0, quality, True, True) for quality in qualities]
-    expected = rdan(groups, outcome=[1.0] * 4000, quality=qualities).advantages
+    expected = rdan(groups, outcome=[1.0] * 4000, quality=qualities, eligible=[True] * 4000).advantages
     found = advantages([skyrl.pack(score) for score in scores], [str(group) for group in groups])
     assert found == pytest.approx(np.array(expected, np.float32), abs=1e-6)
 
@@ -225,6 +226,9 @@ def test_register_fills_both_registries_once(service: Wire, monkeypatch: pytest.
 )
 def test_without_skyrl_the_module_says_what_is_missing(use: str, package: str) -> None:
     program = f"import rubricate_clients.adapters.skyrl as adapter; {use}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    env = {**os.environ, "RUBRICATE_URL": "http://127.0.0.1:8080"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
     assert "ImportError" in done.stderr
     assert package in done.stderr.splitlines()[-1]

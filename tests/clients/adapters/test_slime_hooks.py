@@ -14,6 +14,7 @@ import pytest
 from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
 from rubricate_clients.adapters import Unscored, slime
 from rubricate_clients.adapters._hooks import Hooks
+from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.advantages import rdan
 from rubricate_clients.errors import InvalidRequest
 
@@ -199,10 +200,12 @@ def test_options_go_along_with_rubrics_of_the_metadata(service: Wire) -> None:
 def test_settings_given_in_code_reach_the_advantage_hook(
     service: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    warn_once.cache_clear()
     monkeypatch.delenv("RUBRICATE_URL")
     reward = slime.reward_with(url=service.url, quality_weight=0.5)
     samples = group()
-    for sample, numbers in zip(samples, asyncio.run(reward(None, samples)), strict=True):
+    given: Any = asyncio.run(reward(None, samples))
+    for sample, numbers in zip(samples, given, strict=True):
         sample.reward = numbers
     expected = rdan(
         [0] * 4,
@@ -212,9 +215,10 @@ def test_settings_given_in_code_reach_the_advantage_hook(
         quality_weight=0.5,
     ).advantages
     assert slime.rdan_advantages(None, samples)[1] == pytest.approx(expected, abs=1e-12)
+    assert caplog.text == ""
     slime.reward_with(url=service.url, quality_weight=0)
-    assert "another hook of this process had" in caplog.text
     assert not slime.rdan_filter(None, samples[:3])  # without a weight their qualities make no difference
+    assert "hooks of this process have RDANParameters(quality_weight=0.5" in caplog.text
 
 
 def test_the_advantage_hook_needs_no_service(service: Wire, monkeypatch: pytest.MonkeyPatch) -> None:

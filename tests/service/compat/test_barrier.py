@@ -16,6 +16,7 @@ from rubricate_service.compat.errors import Unavailable
 from rubricate_service.compat.place import LocalPlace, Place, Seat
 from rubricate_service.compat.redis_place import RedisPlace
 from rubricate_service.compat.result import Result, Undecided
+from rubricate_service.compat.room import Room
 from rubricate_service.compat.task import Task
 from rubricate_service.compat.waits import Member
 from rubricate_service.errors import InvalidRequest, Overloaded
@@ -106,7 +107,7 @@ def play(
     async def played() -> Scorer:
         scorer = Scorer()
         at = place(timeout_s) if place is not None else None
-        barrier = Barrier(scorer, at, timeout_s=timeout_s, settle_s=LONG, most=most, most_bytes=most_bytes)
+        barrier = Barrier(scorer, at, Room(most, most_bytes), timeout_s=timeout_s, settle_s=LONG)
         await barrier.open()
         try:
             await script(barrier, scorer)
@@ -313,13 +314,18 @@ def test_the_texts_of_a_round_are_kept_once_for_all_its_undecided_members(place:
     assert rounds == [rounds[0]] * 9
 
 
-def test_a_round_too_large_to_be_kept_costs_no_result() -> None:
+def test_a_member_whose_round_is_too_large_to_be_kept_is_scored_among_those_who_come() -> None:
     async def script(barrier: Barrier, scorer: Scorer) -> None:
         scorer.undecided = {"a"}
         first, _, _ = await asyncio.gather(*(ask(barrier, text) for text in ("a", "bb", "ccc")))
-        assert (first.members, first.round) == (3, None)
+        assert first.members == 3
+        await barrier.put_aside(Member(task_of(), "a"), first)
+        await asyncio.gather(*(ask(barrier, text) for text in ("a", "dd", "eee")))
 
-    play(lambda timeout_s: LocalPlace(9, 10), script)
+    assert play(lambda timeout_s: LocalPlace(9, 10), script).rounds == [
+        ["a", "bb", "ccc"],
+        ["a", "dd", "eee"],
+    ]
 
 
 def test_a_member_with_a_faulty_rubric_is_told_so_again_without_scoring(place: MakePlace) -> None:
@@ -447,14 +453,7 @@ def test_members_of_two_processes_meet(redis: RedisServer) -> None:
     async def played() -> None:
         scorer = Scorer()
         barriers = [
-            Barrier(
-                scorer,
-                RedisPlace(redis.url, LONG),
-                timeout_s=LONG,
-                settle_s=LONG,
-                most=99,
-                most_bytes=1 << 20,
-            )
+            Barrier(scorer, RedisPlace(redis.url, LONG), Room(99, 1 << 20), timeout_s=LONG, settle_s=LONG)
             for _ in range(2)
         ]
         for barrier in barriers:

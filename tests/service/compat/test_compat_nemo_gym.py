@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from rubricate_clients.testing import FakeJudge
 
 ROUTE = "/compat/nemo_gym"
+NO_INDICES: list[Any] = ["a", [], {}, 1.5, True]
 KIND = {"id": "kind", "criterion": "The answer is kind."}
 
 
@@ -177,28 +178,19 @@ def test_figures_of_what_is_null_or_no_number(client: TestClient) -> None:
     assert (task["_ng_task_index"], task["num_rollouts"]) == (0, 3)
 
 
-@pytest.mark.parametrize(
-    ("row", "path", "told"),
-    [
-        *(({"_ng_task_index": index}, "_ng_task_index", "integer") for index in ("a", [], {}, 1.5, True)),
-        *(
-            ({"_ng_rollout_index": index}, "_ng_rollout_index", "integer")
-            for index in ("a", [], {}, 1.5, True)
-        ),
-        ({"_ng_task_index": 10**400}, "_ng_task_index", "less than"),
-        ({"_ng_rollout_index": -(10**400)}, "_ng_rollout_index", "greater than"),
-        *(({"response": response}, "response", "object") for response in ("a", 1, True, [], [1])),
-        *(
-            ({"response": {"usage": usage}}, "response.usage", "valid dictionary")
-            for usage in ("a", 1, True, [], [1])
-        ),
-        *(
-            ({"reward": reward}, "reward", "between -1e+150 and 1e+150")
-            for reward in (1e308, 10**400, -1e151)
-        ),
-        ({"response": {"usage": {"tokens": 10**400}}}, "response.usage.tokens", "between"),
-    ],
-)
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    *(({"_ng_task_index": index}, "_ng_task_index", "integer") for index in NO_INDICES),
+    *(({"_ng_rollout_index": index}, "_ng_rollout_index", "integer") for index in NO_INDICES),
+    ({"_ng_task_index": 10**400}, "_ng_task_index", "less than"),
+    ({"_ng_rollout_index": -(10**400)}, "_ng_rollout_index", "greater than"),
+    *(({"response": response}, "response", "object") for response in ("a", 1, True, [], [1])),
+    *(({"response": {"usage": usage}}, "response.usage", "object") for usage in ("a", 1, True, [], [1])),
+    *(({"reward": reward}, "reward", "between -1e+150 and 1e+150") for reward in (1e308, 10**400, -1e151)),
+    ({"response": {"usage": {"tokens": 10**400}}}, "response.usage.tokens", "between"),
+]
+
+
+@pytest.mark.parametrize(("row", "path", "told"), REFUSED)
 def test_figures_of_what_is_none_are_refused_with_its_path(
     client: TestClient, row: dict[str, Any], path: str, told: str
 ) -> None:

@@ -18,9 +18,11 @@ from rubricate_clients.testing import FakeJudge, Fault
 from rubricate_clients.wire import Options
 from rubricate_service.compat.barrier import Barrier
 from rubricate_service.compat.compat import Compat
+from rubricate_service.compat.label import read_label
 from rubricate_service.compat.result import Result
+from rubricate_service.compat.room import Room
 from rubricate_service.compat.settings import CompatSettings
-from rubricate_service.compat.task import Context, Task, read_label
+from rubricate_service.compat.task import Context, Task
 from rubricate_service.compat.waits import Member
 from rubricate_service.importers.node import Node
 
@@ -226,7 +228,7 @@ def test_thinking_that_the_template_began_and_nothing_ended_is_no_answer(client:
             "no check",
         ),
         (
-            {"labels": [{"rubrics": [NO_COMMA] * 300, "size": 1}]},
+            {"labels": [{"rubrics": [{"criterion": "Is kind."}] * 300, "size": 1}]},
             "labels[0].rubrics",
             "`limits.rubrics` is 256",
         ),
@@ -275,7 +277,7 @@ def test_a_long_body_leaves_others_their_turns() -> None:
             begun += 1
             return [Result(members=1)]
 
-        barrier = Barrier(rate, None, timeout_s=1, settle_s=1, most=1, most_bytes=1)
+        barrier = Barrier(rate, None, Room(1, 1), timeout_s=1, settle_s=1)
         task = read_label({"rubrics": [NO_COMMA], "size": 1}, "", Node("Say."), Context(1, Options()))
         compat = Compat(barrier, CompatSettings(unscored="mask"))
         working = asyncio.create_task(compat._results([Member(task, "a")] * 2000))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rubricate_clients.wire import Options
-from rubricate_service.compat.task import Context, Task, read_label, read_task
+from rubricate_service.compat.label import read_label, read_task
+from rubricate_service.compat.task import Context, Task
 from rubricate_service.errors import InvalidRequest
 from rubricate_service.importers.node import Node
 
