@@ -41,11 +41,11 @@ JUDGE_FAULTS: dict[str, tuple[Callable[[FakeJudge], None], frozenset[str]]] = {
     ),
     "judge: hangs": (
         lambda judge: judge.fail_share(JudgeFault.hang(), 0.05),
-        frozenset({"timeout", "unreachable"}),
+        frozenset({"timeout"}),
     ),
     "judge: garbage": (
         lambda judge: judge.fail_share(JudgeFault.garbage("html"), 0.3),
-        frozenset({"unreadable", "unreachable"}),
+        frozenset({"unreadable"}),
     ),
     "judge: cut answers": (
         lambda judge: judge.fail_share(JudgeFault.truncated(), 0.3),

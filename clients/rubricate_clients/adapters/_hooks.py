@@ -56,9 +56,7 @@ class Hooks(Generic[Hook]):
             return RDANParameters.read()
         *others, own = self._given
         if others:
-            warn_once(
-                f"hooks of this process were given {others[-1]!r} and then {own!r}: advantages have these"
-            )
+            warn_once(f"hooks of this process have {others[-1]!r} and {own!r}: advantages have the latter")
         return own
 
 
