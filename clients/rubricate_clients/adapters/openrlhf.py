@@ -36,6 +36,8 @@ from rubricate_clients.adapters._settings import AdapterSettings
 from rubricate_clients.errors import AnswerMismatch, DeadlineExceeded, InvalidRequest, ServiceUnavailable
 
 ROUTE = "/compat/openrlhf/get_reward"
+RULE_ERROR = "rule_error"
+"""Type of the route's error for a response on which a rule raised; it says nothing of the other responses."""
 LOGGED = (
     "outcome", "quality", "a_out", "a_proc", "advantage", "eligible", "valid", "quality_valid", "incomplete",
     "members",
@@ -154,14 +156,23 @@ class _Service(Connection):
         try:
             # one key for all tries: a try that is sent again is no second member of its group
             answer = read(Rewards, await self._client.post(ROUTE, body.encode(), run=self.settings.run))
+        except InvalidRequest as error:
+            if error.type != RULE_ERROR:
+                raise
+            tell_masked(1, str(error))
+            return _masked()
         except (ServiceUnavailable, DeadlineExceeded) as error:
             # a service in good health names the rubrics that it could not decide
             if any("rubrics" in detail.path for detail in error.details):
                 tell_masked(1, str(error))
             else:
                 self._lost(1, str(error), error)
-            return Rewards(rewards=[0.0], scores=[0.0], extra_logs={name: [0.0] for name in LOGGED})
+            return _masked()
         return _checked(answer)
+
+
+def _masked() -> Rewards:
+    return Rewards(rewards=[0.0], scores=[0.0], extra_logs={name: [0.0] for name in LOGGED})
 
 
 def _checked(answer: Rewards) -> Rewards:

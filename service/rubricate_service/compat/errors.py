@@ -5,6 +5,7 @@ ApiError
 │   └── Unscored            a verdict that is needed was not reached: the judge's or the machine's fault
 └── InvalidRequest     422
     └── FaultyRubrics       a verdict that is needed cannot be reached: its rubric's fault
+        └── BrokenRule           … on this response: its rule raised on it
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ class Unscored(Unavailable):
 
 class FaultyRubrics(InvalidRequest):
     """A verdict that is needed failed by the fault of its rubric or of the options: no retry helps."""
+
+
+class BrokenRule(FaultyRubrics):
+    """All that failed are rules that raised on this response; it alone has to be left out of training."""
+
+    type = "rule_error"
 
 
 def invalid_at(at: str, *faults: tuple[str, str]) -> InvalidRequest:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rubricate_clients.faults import ErrorDetail
 from rubricate_clients.wire import ScoreRequest
-from rubricate_service.compat.errors import FaultyRubrics, Unscored, invalid_at, join_path
+from rubricate_service.compat.errors import BrokenRule, FaultyRubrics, Unscored, invalid_at, join_path
 from rubricate_service.compat.result import Result
 from rubricate_service.compat.waits import Member
 from rubricate_service.errors import InvalidRequest
@@ -73,6 +73,7 @@ def refuse_undecided(members: Sequence[Member], results: Sequence[Result]) -> No
 
     Raises:
         FaultyRubrics: One has none by the fault of its rubrics; the details name these first.
+        BrokenRule: All faults are rules that raised on the responses.
         Unscored: One has none for another reason.
     """
     faults = [
@@ -90,5 +91,9 @@ def refuse_undecided(members: Sequence[Member], results: Sequence[Result]) -> No
     ]
     where = f"{details[0].path}: " if details[0].path else ""
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    kind = FaultyRubrics if faults[0][1].is_final else Unscored
+    kind: type[FaultyRubrics | Unscored] = Unscored
+    if all(fault.is_own for _, fault in faults):
+        kind = BrokenRule
+    elif faults[0][1].is_final:
+        kind = FaultyRubrics
     raise kind(f"the response could not be scored: {where}{details[0].message}{more}", details)

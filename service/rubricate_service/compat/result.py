@@ -26,11 +26,13 @@ class Undecided(BaseModel):
         path: Where in the label or row; `""` for all of it.
         message: Why.
         is_final: Whether another try would end the same way, as the rubric or the options are at fault.
+        is_own: Whether the fault is this response's own: a rule that raises on it may well decide the others.
     """
 
     path: str
     message: str
     is_final: bool = False
+    is_own: bool = False
 
 
 class Result(BaseModel):
@@ -149,6 +151,7 @@ def _undecided(task: Task, response: dict[str, Any]) -> list[Undecided]:
             path=verdict["error"]["path"].removeprefix("groups[0]."),
             message=f"rubric {verdict['id']!r}: {verdict['error']['kind']}: {verdict['error']['message']}",
             is_final=verdict["error"]["kind"] in _OF_RUBRICS,
+            is_own=verdict["error"]["kind"] == "rule_error",
         )
         for rubric, verdict in zip(task.rubrics, response["rubrics"], strict=True)
         if verdict["status"] == "failed" and counts(rubric)

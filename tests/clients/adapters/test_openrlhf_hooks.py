@@ -37,6 +37,7 @@ from rubricate_service.settings import Settings
 from serving import running_server
 
 ROUTE = "/compat/openrlhf/get_reward"
+RAISES_ON_FIRST = "def evaluate(response):\n    return 1 / (response.count('brook') - 1) != 0\n"
 LABEL = json.dumps({"rubrics": RUBRICS, "size": len(RESPONSES)})
 END = "<|im_end|>"
 
@@ -152,6 +153,15 @@ def test_a_fault_of_the_rubrics_is_raised_at_once(service: Wire, trainer: None) 
     with pytest.raises(InvalidRequest, match="unknown_check"):
         executed(openrlhf.agent_with(unscored="mask")(), label)
     assert service.posts == [ROUTE] * 4
+
+
+def test_a_rule_that_raises_on_one_response_stops_no_run(service: Wire, trainer: None) -> None:
+    """It was answered like a faulty row, and one response of many ended the training."""
+    rule = {"check": "rule:python", "kwargs": {"source": RAISES_ON_FIRST, "entry": "evaluate"}}
+    label = json.dumps({"rubrics": [rule], "size": 4})
+    outputs = executed(openrlhf.AgentExecutor(), label)
+    assert [output["extra_logs"]["valid"] for output in outputs] == [0.0, 1.0, 1.0, 1.0]
+    assert outputs[0]["reward"] == 0.0
 
 
 def test_what_is_not_scored_is_masked_with_the_same_keys(service: Wire, trainer: None) -> None:
