@@ -24,8 +24,8 @@ from rubricate_checkers import CheckerError, Text, build, catalogue, evaluate
 from rubricate_clients import AsyncRewardClient
 from rubricate_clients.errors import RewardServiceError
 
-PATIENCE_S = 240.0
-"""Of a client: members whose Redis is killed are told after 40 s, and may meet that more than once."""
+PATIENCE_S = 120.0
+"""Of a client: members whose Redis is killed are told after 40 s, and may meet that twice."""
 DEADLINE_S = 20.0
 MEMBERS = 4
 _COMPARED = ("outcome", "quality")

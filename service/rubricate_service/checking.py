@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from rubricate_checkers import Span
 from rubricate_clients.wire import Options
 from rubricate_service.normalise import Answer, GroupPlan, RubricPlan
-from rubricate_service.pool import CheckPool
-from rubricate_service.verdict import Verdict, failed, scored
-from rubricate_service.worker import CheckItem, CheckSpec, Chunk, Finding, Outcome
+from rubricate_service.pool import LATE, CheckPool, Findings
+from rubricate_service.verdict import Grid, Verdict, failed, scored
+from rubricate_service.worker import CheckItem, CheckSpec, Chunk, Evidence, Finding, Outcome
 
 # A message to a worker costs about as much as checking one response, so they go by the dozen; small
 # enough that all workers get some, and that a worker's death repeats little.
@@ -39,6 +39,11 @@ class Checking:
         chunks = self._cut(plans, pool.workers)
         slow: Counter[CheckSpec] = Counter()
         self._chunks = [asyncio.ensure_future(pool.run(chunk, deadline, slow)) for chunk in chunks]
+        self._evidence = [
+            asyncio.ensure_future(self._explain(pool, chunk, found, deadline))
+            for chunk, found in zip(chunks, self._chunks, strict=True)
+            if options.explain
+        ]
 
     def _cut(self, plans: Sequence[GroupPlan], workers: int) -> list[Chunk]:
         wanted = [
@@ -56,7 +61,7 @@ class Checking:
         def close() -> None:
             nonlocal specs, items, characters
             if items:
-                chunks.append(Chunk(tuple(specs), tuple(items), self._options.mode, self._options.explain))
+                chunks.append(Chunk(tuple(specs), tuple(items), self._options.mode, explain=False))
             specs, items, characters = {}, [], 0
 
         for g, a, answer, plan in wanted:
@@ -69,10 +74,10 @@ class Checking:
         close()
         return chunks
 
-    async def verdicts(self, g: int, plan: GroupPlan) -> list[list[Verdict | None]]:
-        """Per distinct answer and rubric of group `g`: the verdict of each check, None for criteria.
+    async def verdicts(self, g: int, plan: GroupPlan) -> Grid:
+        """Per distinct answer and rubric of group `g`: the verdict of each check.
 
-        Raises `TimeoutError` only through the caller's own timeout.
+        None for criteria, and for checks that were not decided by the deadline.
         """
         rows = []
         for a, answer in enumerate(plan.answers):
@@ -83,6 +88,25 @@ class Checking:
                 found = (await asyncio.shield(self._chunks[place.chunk]))[place.item]
             rows.append(self._read(plan, answer, found))
         return rows
+
+    async def explain(self, g: int, plan: GroupPlan, grid: Grid) -> None:
+        """Add to the verdicts of group `g` where they come from, as far as it is found by the deadline."""
+        for a, (answer, row) in enumerate(zip(plan.answers, grid, strict=True)):
+            place = self._places.get((g, a))
+            if place is None:
+                continue
+            evidence = iter((await asyncio.shield(self._evidence[place.chunk]))[place.item])
+            for rubric, verdict in zip(plan.rubrics, row, strict=True):
+                if rubric.spec is not None:
+                    spans = next(evidence)
+                    if verdict is not None and verdict.status == "scored":
+                        verdict.evidence = tuple(_shifted(span, answer.offset) for span in spans)
+
+    async def _explain(
+        self, pool: CheckPool, chunk: Chunk, found: asyncio.Future[Findings], deadline: float
+    ) -> list[list[Evidence]]:
+        await asyncio.wait(self._chunks)  # no verdict of the request waits for evidence
+        return await pool.explain(chunk, found.result(), deadline)
 
     def _read(self, plan: GroupPlan, answer: Answer, found: list[Outcome]) -> list[Verdict | None]:
         outcomes = iter(found)
@@ -95,13 +119,15 @@ class Checking:
             elif rubric.is_judged:
                 row.append(None)
             else:
-                row.append(_verdict(rubric, answer, next(outcomes), self._options.explain))
+                outcome = next(outcomes)
+                explain = self._options.explain
+                row.append(None if outcome is LATE else _verdict(rubric, answer, outcome, explain))
         return row
 
     def close(self) -> None:
         """Let go of what is still under way."""
-        for chunk in self._chunks:
-            chunk.cancel()
+        for work in [*self._chunks, *self._evidence]:
+            work.cancel()
 
 
 def fails_unseen(answer: Answer, options: Options) -> bool:
@@ -128,7 +154,6 @@ def _verdict(plan: RubricPlan, answer: Answer, outcome: Outcome, explain: bool) 
         )
         if explain:
             verdict.variant = outcome.variant
-            verdict.evidence = tuple(_shifted(span, answer.offset) for span in outcome.evidence)
         return verdict
     if outcome.kind == "too_slow":
         if not check.raw_regex:

@@ -76,10 +76,7 @@ class Scorer:
     async def _group(self, index: int, plan: GroupPlan, checking: Checking, run: Run) -> ScoredGroup:
         grid: Grid = [[None] * len(plan.rubrics) for _ in plan.answers]
         try:
-            async with asyncio.timeout_at(run.deadline):
-                grid = await checking.verdicts(index, plan)
-        except TimeoutError:
-            pass  # what is missing is filled in below
+            grid = await checking.verdicts(index, plan)  # by the deadline at the latest
         except Exception as error:
             log.error("the checks of group %d were lost: %s", index, told_without_texts(error))  # noqa: TRY400
             _fill(grid, plan, lambda r: r.spec is not None, lambda r: failed("crashed", _LOST, r.path))
@@ -93,6 +90,8 @@ class Scorer:
             broke = "judging broke; the service's log says why"
             _fill(grid, plan, lambda r: r.is_judged, lambda r: failed("internal", broke, r.path))
         _fill(grid, plan, lambda r: True, lambda r: failed("timeout", late, r.path))
+        if run.options.explain:
+            await _explain(checking, index, plan, grid)
         verdicts = [[v for v in row if v is not None] for row in grid]
         rubrics = [r.rubric for r in plan.rubrics]
         per_answer = [numbers(rubrics, row, run.options.outcome, run.options.reward) for row in verdicts]
@@ -111,6 +110,13 @@ class Scorer:
             "checks": run.check_versions,
             "judge": self._judge.provenance() if self._judge else None,
         }
+
+
+async def _explain(checking: Checking, index: int, plan: GroupPlan, grid: Grid) -> None:
+    try:
+        await checking.explain(index, plan, grid)
+    except Exception as error:  # the verdicts stand without evidence
+        log.error("the evidence of group %d was lost: %s", index, told_without_texts(error))  # noqa: TRY400
 
 
 _LOST = "the worker pool lost this check; the service's log says why"

@@ -3,7 +3,8 @@
 Work is handed over by chunks of responses. A worker that dies, or stands still, costs only the check it
 was running: the rest of its chunk runs again on a fresh worker, and so does that check, once. A check
 that has used up its time (of the processor: a busy machine is not the response's fault) has its worker
-killed and is settled without a second try.
+killed and is settled without a second try. What is decided comes back in parts, so that a deadline costs
+only what is not, and work that nobody waits for any more is stopped.
 
 The standard library's executor breaks as a whole when one worker dies, and none with a fitting
 licence kills a stuck worker, hence this small one.
@@ -19,7 +20,7 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,17 @@ from typing import Any, Literal
 from rubricate_service.errors import told_without_texts
 from rubricate_service.telemetry.metrics import CHECK_SECONDS
 from rubricate_service.telemetry.tracing import span
-from rubricate_service.worker import CheckFault, CheckSpec, Chunk, Outcome, built, main
+from rubricate_service.worker import (
+    CheckFault,
+    CheckSpec,
+    Chunk,
+    Evidence,
+    Finding,
+    Outcome,
+    Results,
+    built,
+    main,
+)
 
 log = logging.getLogger("rubricate.pool")
 
@@ -43,10 +54,14 @@ _STALLED = 3
 """A worker that has not moved on for so many time limits, and hardly ran in that time, is stuck."""
 _SLOW_TWICE = 2
 """A pattern or rule that was too slow on so many responses of a request is not run on the others."""
+_GRACE_S = 0.1
+"""How long a worker may go on with a check that nobody waits for: most end sooner than a worker starts."""
 
-Cause = Literal["killed", "too_slow", "late"]
+Cause = Literal["killed", "too_slow", "late", "unwanted"]
 
 Findings = list[list[Outcome]]
+LATE = CheckFault("timeout", "no verdict by the deadline")
+"""What stands in findings where the deadline came first."""
 
 
 @dataclass(slots=True)
@@ -54,10 +69,10 @@ class _Job:
     chunk: Chunk
     deadline: float
     slow: Counter[CheckSpec]
-    settled: dict[tuple[int, int], Outcome] = field(default_factory=dict)
-    crashes: dict[tuple[int, int], int] = field(default_factory=dict)
+    settled: Results = field(default_factory=dict)
+    crashes: Counter[int] = field(default_factory=Counter)
     losses: int = 0
-    result: Future[Findings] = field(default_factory=Future)
+    done: Future[None] = field(default_factory=Future)
 
 
 class _Died(Exception):
@@ -75,10 +90,14 @@ class _Worker:
 
     def __init__(self, context: Any, time_limit_s: float) -> None:
         self._progress = context.RawValue("q", 0)
+        self._unwanted = context.RawValue("b", 0)
         self._pipe: Connection
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=main, args=(theirs, self._progress, time_limit_s), daemon=True, name="rubricate-checks"
+            target=main,
+            args=(theirs, self._progress, self._unwanted, time_limit_s),
+            daemon=True,
+            name="rubricate-checks",
         )
         self._process.start()
         theirs.close()
@@ -95,28 +114,44 @@ class _Worker:
         raise RuntimeError("a check worker did not start; its own message is in the log above")
 
     def run(
-        self, chunk: Chunk, limit_s: float, patience_s: float
-    ) -> tuple[list[list[Outcome | None]], list[float]]:
-        """Findings of a chunk, and the seconds of each of its specs.
+        self,
+        chunk: Chunk,
+        limit_s: float,
+        patience_s: float,
+        take: Callable[[Results], None],
+        is_wanted: Callable[[], bool],
+    ) -> list[float]:
+        """Give each part of a chunk's results to `take`; the seconds of each of its specs.
 
         Raises:
             _Died: one check used more than `limit_s` of the processor (`too_slow`) or kept the others
-                waiting for more than `patience_s` (`late`), or the worker died or stood still (`killed`).
+                waiting for more than `patience_s` (`late`), or the worker died or stood still (`killed`),
+                or did not end the check under way when it was not wanted any more (`unwanted`).
         """
         self._progress.value = _NOT_BEGUN
+        self._unwanted.value = 0
         try:
             self._pipe.send(chunk)
-            self._watch(limit_s, patience_s)
-            found: tuple[list[list[Outcome | None]], list[float]] = self._pipe.recv()
+            while True:
+                self._watch(limit_s, patience_s, is_wanted)
+                results, seconds = self._pipe.recv()
+                take(results)
+                if seconds is not None:
+                    return list(seconds)
         except (EOFError, OSError):
             raise _Died(self._progress.value, "killed") from None
-        return found
 
-    def _watch(self, limit_s: float, patience_s: float) -> None:
-        """Wait for an answer, or for a reason to wait no longer (see `run`)."""
+    def _watch(self, limit_s: float, patience_s: float, is_wanted: Callable[[], bool]) -> None:
+        """Wait for a part of the answer, or for a reason to wait no longer (see `run`)."""
         number, began, burned = _NOT_BEGUN, time.monotonic(), self._burned()
+        left_at: float | None = None
         while not self._pipe.poll(_POLL_S):
+            if left_at is None and not is_wanted():
+                self._unwanted.value = 1
+                left_at = time.monotonic()
             ran, used = time.monotonic() - began, self._burned() - burned
+            if left_at is not None and time.monotonic() - left_at > _GRACE_S:
+                raise _Died(number, "unwanted")
             if self._progress.value != number:
                 number, began, burned = self._progress.value, time.monotonic(), self._burned()
             elif used > limit_s:
@@ -183,22 +218,45 @@ class CheckPool:
         """Findings of every check of a chunk, in its order.
 
         A check that could not be decided is a `CheckFault`: `crashed` when it killed two workers,
-        `too_slow` past the time limit, `timeout` when it kept the others waiting.
+        `too_slow` past the time limit, `timeout` when it kept the others waiting, `LATE` when the deadline
+        came first.
 
         Args:
             chunk: Responses and their checks.
-            deadline: On the event loop's clock. A single check may take at most a quarter of what is left
-                until then, so that the rest of its chunk arrives in time.
+            deadline: On the event loop's clock, and when this returns at the latest. A single check may take
+                at most a quarter of what is left until then, so that the rest of its chunk arrives in time.
             slow: How often each check was too slow, shared by the chunks of one request.
         """
+        settled = await self._settled(chunk, deadline, slow)
+        return _by_item(chunk, [settled.get(number, LATE) for number, _ in enumerate(chunk.pairs())])
+
+    async def explain(self, chunk: Chunk, findings: Findings, deadline: float) -> list[list[Evidence]]:
+        """Evidence for the findings of a chunk, none where there is nothing to show or it took too long.
+
+        A verdict that a variant or a fault of the text decided does not come from the text as it is, so
+        that spans of it would tell otherwise.
+        """
+        outcomes = [outcome for row in findings for outcome in row]
+        skip = frozenset(number for number, outcome in enumerate(outcomes) if not _is_of_the_text(outcome))
+        settled = await self._settled(replace(chunk, explain=True, skip=skip), deadline)
+        return _by_item(chunk, [settled.get(number, ()) for number, _ in enumerate(outcomes)])
+
+    async def _settled(
+        self, chunk: Chunk, deadline: float, slow: Counter[CheckSpec] | None = None
+    ) -> dict[int, Any]:
+        """The results of a chunk that are there in time."""
         left = deadline - asyncio.get_running_loop().time()
         job = _Job(chunk, time.monotonic() + left, Counter() if slow is None else slow)
         self._jobs.put(job)
         try:
             with span("check", responses=len(chunk.items), checks=len(chunk.specs)):
-                return await asyncio.wrap_future(job.result)
+                async with asyncio.timeout_at(deadline):
+                    await asyncio.wrap_future(job.done)
+        except TimeoutError:
+            pass
         finally:
-            job.result.cancel()  # nobody waits any more: a dispatcher drops it
+            job.done.cancel()  # nobody waits any more: a dispatcher drops it, or stops its worker
+        return dict(job.settled)
 
     def _serve(self) -> None:
         """Body of a dispatcher thread: one worker's life, and its successors'."""
@@ -211,7 +269,7 @@ class CheckPool:
         finally:
             self._ready.release()
         while (job := self._jobs.get()) is not None:
-            if job.result.cancelled():
+            if job.done.cancelled():
                 continue
             try:
                 worker = worker or self._new_worker()
@@ -222,13 +280,13 @@ class CheckPool:
                 worker = None
                 self.restarts += 1
                 self._settle(job, death)
-                if job.losses < _LOSSES:
+                if job.losses < _LOSSES and not job.done.cancelled():
                     self._jobs.put(job)
             except Exception as error:
                 worker = None
                 log.error("a chunk of checks was lost: %s", told_without_texts(error))  # noqa: TRY400
                 with suppress(InvalidStateError):  # nobody waits any more
-                    job.result.set_exception(error)
+                    job.done.set_exception(error)
         if worker is not None:
             worker.kill()
 
@@ -249,39 +307,50 @@ class CheckPool:
     def _run(self, worker: _Worker, job: _Job) -> None:
         self._give_up_slow(job)
         left = max(0.0, job.deadline - time.monotonic())
-        chunk = replace(job.chunk, skip=frozenset(job.settled))
-        found, seconds = worker.run(chunk, self._time_limit_s, max(0.05, left / 4))
+        chunk = replace(job.chunk, skip=job.chunk.skip.union(job.settled))
+        seconds = worker.run(
+            chunk,
+            self._time_limit_s,
+            max(0.05, left / 4),
+            job.settled.update,
+            lambda: not job.done.cancelled(),
+        )
         _count_seconds(chunk, seconds)
-        findings = [
-            [job.settled[(i, p)] if outcome is None else outcome for p, outcome in enumerate(row)]
-            for i, row in enumerate(found)
-        ]
         with suppress(InvalidStateError):  # nobody waits any more
-            job.result.set_result(findings)
+            job.done.set_result(None)
 
     def _settle(self, job: _Job, death: _Died) -> None:
-        if death.number == _NOT_BEGUN:  # killed while it was idle, say: no check is to blame
-            log.warning("a check worker was lost before it began")
+        if death.cause == "unwanted":
+            return
+        number = death.number
+        if number == _NOT_BEGUN or number in job.settled:  # killed between checks: none is to blame
+            log.warning("a check worker was lost between checks")
             job.losses += 1
             if job.losses == _LOSSES:
                 with suppress(InvalidStateError):
-                    job.result.set_exception(RuntimeError(f"{_LOSSES} workers were lost on one chunk"))
+                    job.done.set_exception(RuntimeError(f"{_LOSSES} workers were lost on one chunk"))
             return
-        pair = list(job.chunk.pairs())[death.number]
-        spec = job.chunk.spec(pair)
+        pairs = list(job.chunk.pairs())
+        _, spec = pairs[number]
+        if job.chunk.explain:  # not looked for elsewhere either: it must not cost more than the verdicts
+            log.warning("the evidence of %s was given up", spec.id)
+            job.settled.update(
+                {n: () for n, pair in enumerate(pairs) if pair[1] == spec and n not in job.settled}
+            )
+            return
         if death.cause == "too_slow":
             job.slow[spec] += 1
-            job.settled[pair] = CheckFault("too_slow", f"{spec.id} took longer than {death.seconds:.1f} s")
+            job.settled[number] = CheckFault("too_slow", f"{spec.id} took longer than {death.seconds:.1f} s")
             log.warning("%s took longer than %.1f s on one response and was stopped", spec.id, death.seconds)
         elif death.cause == "late":
             job.slow[spec] += death.seconds >= self._time_limit_s
             message = f"{spec.id} was stopped after {death.seconds:.1f} s, as the request's deadline is near"
-            job.settled[pair] = CheckFault("timeout", message)
+            job.settled[number] = CheckFault("timeout", message)
         else:
-            job.crashes[pair] = job.crashes.get(pair, 0) + 1
+            job.crashes[number] += 1
             log.warning("a check worker was lost while it ran %s", spec.id)
-            if job.crashes[pair] > 1:
-                job.settled[pair] = CheckFault("crashed", f"two workers were lost while they ran {spec.id}")
+            if job.crashes[number] > 1:
+                job.settled[number] = CheckFault("crashed", f"two workers were lost while they ran {spec.id}")
 
     @staticmethod
     def _give_up_slow(job: _Job) -> None:
@@ -290,10 +359,10 @@ class CheckPool:
         A check of ours is run on every response all the same: each is slow or not by its own text.
         """
         slow = {spec for spec, times in job.slow.items() if times >= _SLOW_TWICE and built(spec).raw_regex}
-        for pair in job.chunk.pairs() if slow else ():
-            if pair not in job.settled and (spec := job.chunk.spec(pair)) in slow:
+        for number, (_, spec) in enumerate(job.chunk.pairs()) if slow else ():
+            if number not in job.settled and spec in slow:
                 message = f"{spec.id} took too long on other responses of this request, and was not run again"
-                job.settled[pair] = CheckFault("too_slow", message)
+                job.settled[number] = CheckFault("too_slow", message)
 
 
 def _count_seconds(chunk: Chunk, seconds: Sequence[float]) -> None:
@@ -303,3 +372,12 @@ def _count_seconds(chunk: Chunk, seconds: Sequence[float]) -> None:
         spent[suite] = spent.get(suite, 0.0) + of_spec
     for suite, of_suite in spent.items():
         CHECK_SECONDS.labels(suite).inc(of_suite)
+
+
+def _by_item(chunk: Chunk, results: Sequence[Any]) -> list[list[Any]]:
+    left = iter(results)
+    return [[next(left) for _ in item.specs] for item in chunk.items]
+
+
+def _is_of_the_text(outcome: Outcome) -> bool:
+    return isinstance(outcome, Finding) and outcome.reason is None and outcome.variant is None

@@ -223,7 +223,7 @@ def test_slow(judge: FakeJudge) -> None:
     judge.fail_next(Fault.slow(0.3))
     start = time.monotonic()
     assert label(judge) == "1"
-    assert 0.3 <= time.monotonic() - start < 1
+    assert 0.3 <= time.monotonic() - start < 2  # one after the other they would take 2.4 s
 
 
 def test_latency_is_that_of_every_answer(judge: FakeJudge) -> None:
@@ -231,7 +231,7 @@ def test_latency_is_that_of_every_answer(judge: FakeJudge) -> None:
     start = time.monotonic()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda n: label(judge, f"text {n}"), range(8))) == ["1"] * 8
-    assert 0.3 <= time.monotonic() - start < 1
+    assert 0.3 <= time.monotonic() - start < 2  # one after the other they would take 2.4 s
     assert max(call.in_flight for call in judge.calls) > 1
 
 

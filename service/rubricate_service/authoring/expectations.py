@@ -40,10 +40,18 @@ Expected = Annotated[Word | float, BeforeValidator(_expected)]
 """What is expected: of a rubric `pass`, `fail`, or its score 0, 0.5 or 1; of a number, that number."""
 
 
+def _named(name: object) -> object:
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+Name = Annotated[str, BeforeValidator(_named)]
+"""What something is expected of; YAML takes 0, the first rubric's id unless it has another, for a number."""
+
+
 class CaseResponse(Response):
     """A response and what is expected of it."""
 
-    expect: dict[str, Expected] = Field(default_factory=dict)
+    expect: dict[Name, Expected] = Field(default_factory=dict)
 
 
 CaseItem = Annotated[

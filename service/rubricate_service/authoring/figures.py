@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -32,13 +33,22 @@ class Key(NamedTuple):
     name: str
     kind: str
     negative: bool
+    kwargs: str = ""
+    """A check's, as JSON: with others it asks for something else."""
+
+    @property
+    def told(self) -> str:
+        """It in words."""
+        return f"{self.name} {self.kwargs}" if self.kwargs else self.name
 
 
 def key_of(rubric: Rubric | None, id: str) -> Key:
     """The key of a rubric; of one that nobody knows more of than its id, that."""
     if rubric is None:
         return Key(id, "rubric", False)
-    return Key(name_of(rubric), "check" if rubric.check else "criterion", rubric.is_negative)
+    given = {name: value for name, value in (rubric.kwargs or {}).items() if value is not None}
+    kwargs = json.dumps(given, ensure_ascii=False, sort_keys=True) if given else ""
+    return Key(name_of(rubric), "check" if rubric.check else "criterion", rubric.is_negative, kwargs)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ _MARKS = {0.0: "✗", 0.5: "½", 1.0: "✓"}
 
 
 def print_report(report: ProbeReport, console: Console) -> None:
-    """Print the groups that pay most, then the probes, then the rubrics, worst first."""
+    """Print the groups that pay most, then the probes, then the rubrics, the largest share paid for first."""
     paying = list(report.worst_first())
     for group in islice(paying, _GROUPS):
         _print_group(group, console)
@@ -47,7 +47,7 @@ def _print_group(group: Probed, console: Console) -> None:
 
 def _print_rubrics(report: ProbeReport, console: Console) -> None:
     rubrics = {about: paid for about, paid in report.by_rubric().items() if paid.paid}
-    table = _table("rubrics that pay, worst first", "pay", "of", "mean score", "for")
+    table = _table("rubrics that pay, by the share that they pay for", "pay", "of", "mean score", "for")
     for (name, negative), paid in islice(rubrics.items(), _RUBRICS):
         about = f"{excerpt(name)}{' (pitfall)' if negative else ''}"
         table.add_row(about, f"{paid.paid:,}", f"{paid.decided:,}", _mean(paid), excerpt(", ".join(paid.by)))

@@ -15,7 +15,7 @@ from rubricate_clients.faults import ids_of
 from rubricate_clients.wire import Group, Options, Response, Rubric
 from rubricate_service.app import running_engine
 from rubricate_service.authoring.expectations import CaseGroup, CaseItem
-from rubricate_service.authoring.files import parsed, read_rows
+from rubricate_service.authoring.files import FileError, parsed, read_rows
 from rubricate_service.authoring.probes import probes_of
 from rubricate_service.authoring.scoring import score_groups
 from rubricate_service.authoring.shown import name_of
@@ -107,8 +107,9 @@ class ProbeReport:
         return found
 
     def by_rubric(self) -> dict[tuple[str, bool], Payments]:
-        """Scores by what a rubric is about and whether it is a pitfall, worst first.
+        """Scores by what a rubric is about and whether it is a pitfall, the largest share paid for first.
 
+        Pitfalls come last.
         A pitfall pays for whatever lacks it, so that it is no news that it does.
         """
         found: dict[tuple[str, bool], Payments] = {}
@@ -151,9 +152,11 @@ async def probe_file(source: Path, options: Options, settings: Settings, console
     Unless the options say otherwise every criterion is judged, also where a hard rubric does not hold.
 
     Raises:
-        FileError: The file cannot be read.
+        FileError: The file cannot be read, or has no group that can be.
     """
     rows, faults = parsed(read_rows(source), ProbeGroup)
+    if not rows:
+        raise FileError("; ".join([f"{source} has no group to probe", *faults[:3]]))
     if options.judging is None:
         options = options.model_copy(update={"judging": "all"})
     groups = [group.with_responses(probes_of(group)) for _, group in rows]

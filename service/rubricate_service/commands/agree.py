@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +14,11 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     settings_of,
     stop,
+    tell_faults,
 )
 
 
@@ -40,19 +41,13 @@ def agree(
     """Compare the judge with labels that people gave: κ, its base rate, and where they disagree."""
     from rubricate_service.authoring.agreeing import agree_file
     from rubricate_service.authoring.agreement_tables import print_report
-    from rubricate_service.importers.files import FileError
-    from rubricate_service.judge.embedded import EmbeddedUnavailable
 
     settings = settings_of(config, judge=judge, judge_model=judge_model, cache=cache, check_workers=1)
     if settings.judge is None:
         stop("no judge is configured; name one with --judge URL")
-    logging.basicConfig(level=logging.ERROR)
-    try:
+    with author_command():
         report = asyncio.run(agree_file(labels, runs, settings, errors))
-    except (FileError, EmbeddedUnavailable, OSError) as error:
-        stop(str(error))
-    for fault in report.faults:
-        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    tell_faults(report.faults)
     if as_json:
         Console().print_json(data=report.json())
     else:

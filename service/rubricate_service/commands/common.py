@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -16,6 +19,9 @@ from rubricate_service.judge.embedded import EmbeddedUnavailable, find_weights
 from rubricate_service.settings import CONFIG_VARIABLE, EMBEDDED, Settings
 
 errors = Console(stderr=True)
+
+_FAULTS = 20
+"""Faults of a file that are shown: one that is wrong throughout has as many as lines."""
 
 Config = Annotated[Path | None, typer.Option(help="TOML file with the same names as the flags")]
 CheckWorkers = Annotated[int | None, typer.Option(help="check processes [cores]", min=1)]
@@ -70,3 +76,25 @@ def settings_of(config: Path | None, **flags: Any) -> Settings:
         except EmbeddedUnavailable as error:
             stop(str(error))
     return settings
+
+
+@contextmanager
+def author_command() -> Iterator[None]:
+    """Around the work of a command for authors: only errors are logged, and a bad file ends it."""
+    from rubricate_service.importers.files import FileError
+
+    logging.basicConfig(level=logging.ERROR)
+    try:
+        yield
+    except (FileError, EmbeddedUnavailable) as error:
+        stop(str(error))
+    except OSError as error:
+        stop(f"{error.filename} cannot be used: {error.strerror}" if error.filename else str(error))
+
+
+def tell_faults(faults: Sequence[str]) -> None:
+    """Print what of a file could not be read."""
+    for fault in faults[:_FAULTS]:
+        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    if len(faults) > _FAULTS:
+        errors.print(f"and {len(faults) - _FAULTS:,} more faults", highlight=False)

@@ -69,6 +69,8 @@ def lint(
         groups = read_source(source)
     except (FileError, OSError) as error:
         stop(str(error))
+    if not groups.groups and not groups.faults:
+        stop(f"{source} has no group to lint")
     logging.basicConfig(level=logging.ERROR)
     result = asyncio.run(_lint(groups, settings, witness, repeat))
     if as_json:
@@ -136,10 +138,11 @@ def _print(source: Source, result: _Result, witness: bool, console: Console) -> 
     for row, findings in groupby(result.findings, key=lambda finding: _row(finding.path)):
         place = f"rows[{row}]"
         id = source.ids.get(place)
-        console.print(f"row {row}" + ("" if id is None else f" ({id})"), style="bold", markup=False)
+        title = f"row {row}" + ("" if id is None else f" ({id})")
+        console.print(f"{title}, {source.lines[place]}", style="bold", markup=False)
         for line in _lines(place, findings):
             console.print(line, markup=False)
-    _print_summary(len(source.groups) + len(source.faults), result, console)
+    _print_summary(len(source.lines), result, console)
     if witness:
         found = sum(one.response is not None for one in result.witnesses)
         console.print(f"witnesses: a response passes all checks in {found} of {len(result.witnesses)} groups")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +15,11 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     options_of,
     settings_of,
-    stop,
+    tell_faults,
 )
 
 
@@ -37,22 +37,16 @@ def probe(
     config: Config = None,
 ) -> None:
     """Show what empty, echoed, repeated and stuffed answers would earn, and which rubrics pay for them."""
-    from rubricate_service.authoring.files import FileError
     from rubricate_service.authoring.probe_tables import print_report
     from rubricate_service.authoring.probing import probe_file
-    from rubricate_service.judge.embedded import EmbeddedUnavailable
 
     settings = settings_of(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
     )
     parsed = options_of(options)
-    logging.basicConfig(level=logging.ERROR)
-    try:
+    with author_command():
         report = asyncio.run(probe_file(source, parsed, settings, errors))
-    except (FileError, EmbeddedUnavailable, OSError) as error:
-        stop(str(error))
-    for fault in report.faults:
-        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    tell_faults(report.faults)
     if as_json:
         Console().print_json(data=report.json())
     else:

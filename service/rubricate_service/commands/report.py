@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -15,13 +14,13 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     options_of,
     settings_of,
     stop,
+    tell_faults,
 )
-
-_SHOWN = 20
 
 
 def report(
@@ -41,33 +40,23 @@ def report(
     config: Config = None,
 ) -> None:
     """Write one HTML page: which rubrics tell responses apart, which are alike, slow, or in doubt."""
-    from rubricate_service.authoring.files import FileError
     from rubricate_service.authoring.report import page
     from rubricate_service.authoring.scored import read_scores
-    from rubricate_service.judge.embedded import EmbeddedUnavailable
 
     settings = settings_of(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
     )
     parsed = options_of(options)
-    logging.basicConfig(level=logging.ERROR)
     if out.exists() and any(
         path is not None and path.exists() and out.samefile(path) for path in (source, of)
     ):
         stop(f"{out} is a file to read; name another with -o")
-    try:
+    with author_command():
         scores = asyncio.run(read_scores(source, of, parsed, settings, errors))
         if not scores.groups:
             stop("; ".join([f"{source} has no group to report on", *scores.faults[:3]]))
         out.write_text(page(scores, source.name), encoding="utf-8", errors="backslashreplace")
-    except (FileError, EmbeddedUnavailable) as error:
-        stop(str(error))
-    except OSError as error:
-        stop(f"{error.filename} cannot be used: {error.strerror}")
-    for fault in scores.faults[:_SHOWN]:
-        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
-    if len(scores.faults) > _SHOWN:
-        errors.print(f"and {len(scores.faults) - _SHOWN:,} more faults", highlight=False)
+    tell_faults(scores.faults)
     errors.print(f"{len(scores.groups):,} groups in {out}", markup=False, highlight=False)
     if scores.faults:
         raise typer.Exit(1)

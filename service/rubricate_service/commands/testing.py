@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -16,10 +15,11 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     options_of,
     settings_of,
-    stop,
+    tell_faults,
 )
 
 
@@ -41,21 +41,15 @@ def run_tests(
     Exit code 0: all that ran holds. 1: something does not, or a row cannot be read. 2: the command or the
     file is wrong. 3: there is no mismatch, but something could not be decided, or nothing ran at all.
     """
-    from rubricate_service.authoring.files import FileError
     from rubricate_service.authoring.testing import print_report, run_file
-    from rubricate_service.judge.embedded import EmbeddedUnavailable
 
     settings = settings_of(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
     )
     parsed = options_of(options)
-    logging.basicConfig(level=logging.ERROR)
-    try:
+    with author_command():
         report = asyncio.run(run_file(source, parsed, repeat, settings, errors))
-    except (FileError, EmbeddedUnavailable, OSError) as error:
-        stop(str(error))
-    for fault in report.faults:
-        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+    tell_faults(report.faults)
     if as_json:
         counts = dict(report.counts())
         tested = [one.json() for one in report.tested]

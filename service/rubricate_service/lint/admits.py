@@ -37,6 +37,8 @@ def _(demand: asked.OneOf, text: str) -> bool:
 
 @admits.register
 def _(demand: asked.Excludes, text: str) -> bool:
+    if demand.phrase.lower() not in text.lower():
+        return True
     phrase = re.escape(demand.phrase)
     if demand.word:
         phrase = rf"\b{phrase}\b"
@@ -59,8 +61,8 @@ def _(demand: asked.InLanguage, text: str) -> bool:
 
 @admits.register
 def _(demand: asked.Starts, text: str) -> bool:
-    head = text.lstrip() if demand.cased else text.lstrip().lower()
-    phrase = demand.phrase if demand.cased else demand.phrase.lower()
+    head = text.lstrip() if demand.cased else text.lstrip().casefold()
+    phrase = demand.phrase if demand.cased else demand.phrase.casefold()
     if demand.word:
         return head.split(None, 1)[:1] == [phrase]
     return head.startswith(phrase)
@@ -70,7 +72,7 @@ def _(demand: asked.Starts, text: str) -> bool:
 def _(demand: asked.Ends, text: str) -> bool:
     tail = text.strip().strip(demand.beside)
     phrase = demand.phrase
-    return tail.endswith(phrase) if demand.cased else tail.lower().endswith(phrase.lower())
+    return tail.endswith(phrase) if demand.cased else tail.casefold().endswith(phrase.casefold())
 
 
 @admits.register

@@ -13,8 +13,9 @@ from rubricate_clients.faults import details_of
 from rubricate_clients.wire import Rubric
 from rubricate_service.lint.demands import demands_of
 from rubricate_service.lint.demands.dispatch import literal
-from rubricate_service.lint.finding import RULES, Finding
+from rubricate_service.lint.finding import RULES, Finding, spoken
 from rubricate_service.lint.group import BuiltGroup, BuiltRubric, LintGroup
+from rubricate_service.lint.work import Work
 from rubricate_service.normalise import prompt_text
 from rubricate_service.worker import CheckSpec, built
 
@@ -38,15 +39,18 @@ _RUBRIC = "A rubric has a `check` with its `kwargs`, or a `criterion`."
 _AMOUNTS = ("weight", "points")
 
 
-def build_group(path: str, group: LintGroup) -> tuple[BuiltGroup, list[Finding]]:
+def build_group(path: str, group: LintGroup, work: Work | None = None) -> tuple[BuiltGroup, list[Finding]]:
     """A group with its checks built, and what is wrong with those that could not be.
 
     Compiling what a rubric supplies may take its time: not for the event loop.
     """
+    work = work or Work()
     findings: list[Finding] = []
     rubrics: list[BuiltRubric] = []
     for index, raw in enumerate(group.rubrics):
         place = f"{path}.rubrics[{index}]"
+        if work.is_over:
+            break  # applying the rules tells it
         if not isinstance(raw, dict):
             findings.append(RULES["E09"].at(place, "a rubric is an object", hint=_RUBRIC))
             continue
@@ -72,7 +76,9 @@ def build_group(path: str, group: LintGroup) -> tuple[BuiltGroup, list[Finding]]
     turns = (("user", prompt),) if isinstance(prompt, str) else tuple((m.role, m.content) for m in prompt)
     whole = len(rubrics) == len(group.rubrics)
     responses = tuple(dict.fromkeys(group.texts()))
-    found = BuiltGroup(path, prompt_text(prompt), turns, group.reference, tuple(rubrics), whole, responses)
+    found = BuiltGroup(
+        path, prompt_text(prompt), turns, group.reference, tuple(rubrics), whole, responses, work=work
+    )
     return found, findings
 
 
@@ -89,7 +95,8 @@ def _wire_faults(place: str, error: ValidationError) -> Iterator[Finding]:
         about_amounts = fault.path in _AMOUNTS or "`points`" in fault.message
         rule = RULES["E12" if about_amounts else "E09"]
         where = f"{place}.{fault.path}" if fault.path else place
-        yield rule.at(where, fault.message, hint=None if about_amounts else _RUBRIC)
+        message = spoken(fault.message)
+        yield rule.at(where, message, hint=None if about_amounts else _RUBRIC)
 
 
 def _build_faults(place: str, rubric: Rubric, error: CheckerError) -> Iterator[Finding]:

@@ -14,11 +14,12 @@ from typing import Literal
 
 __all__ = [
     "Bounds", "Case", "Contains", "Demand", "Divided", "Document", "Ends", "Exact", "Excludes", "InLanguage",
-    "LastWord", "Measure", "OneOf", "ParagraphStart", "Starts",
+    "LastWord", "Measure", "OneOf", "ParagraphStart", "Starts", "no_least",
 ]  # fmt: skip
 
 
-def _none(phrase: str, times: int) -> int:
+def no_least(phrase: str, times: int) -> int:
+    """A phrase makes sure of none."""
     return 0
 
 
@@ -38,7 +39,7 @@ class Measure:
     name: str = field(compare=False)
     about: str = ""
     count: Callable[[str], float] | None = field(default=None, compare=False)
-    least: Callable[[str, int], int] = field(default=_none, compare=False)
+    least: Callable[[str, int], int] = field(default=no_least, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphStart:
-    """Paragraph `number` (from 1) between blank lines starts with a word."""
+    """Paragraph `number` (from 1) between blank lines starts with a word, or if `cased` with a part of one."""
 
     number: int
     word: str
@@ -168,5 +169,5 @@ Demand = (
 )  # fmt: skip
 
 
-Phrased = Contains | Ends | OneOf | Starts
+Phrased = Contains | Ends | OneOf | ParagraphStart | Starts
 """Demands that ask for words as they are."""

@@ -1,21 +1,18 @@
-"""Files to lint: groups in YAML, JSON lines or a JSON list, and rows of data sets among them."""
+"""Files to lint: groups as authors write them, and rows of data sets among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from rubricate_clients.faults import details_of
+from rubricate_service.authoring.files import read_rows
 from rubricate_service.importers import Importer
-from rubricate_service.importers.files import FileError, read_rows
-from rubricate_service.lint.finding import RULES, Finding
+from rubricate_service.lint.finding import RULES, Finding, spoken
 from rubricate_service.lint.group import LintGroup
 
-_YAML = (".yaml", ".yml")
 _OF_A_RUBRIC = ("check", "criterion")
 
 
@@ -27,6 +24,8 @@ class Source:
     faults: list[Finding] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     """Id of each row that has one, by its path."""
+    lines: dict[str, str] = field(default_factory=dict)
+    """Where each row is in the file (`line 3`), by its path."""
 
 
 def read_source(path: Path) -> Source:
@@ -37,9 +36,9 @@ def read_source(path: Path) -> Source:
     """
     source = Source()
     importer = Importer()
-    rows = _yaml_rows(path) if path.suffix.lower() in _YAML else read_rows(path)
-    for number, row, fault in rows:
-        place = f"rows[{number}]"
+    for number, found in enumerate(read_rows(path)):
+        place, row, fault = f"rows[{number}]", found.value, found.fault
+        source.lines[place] = found.place
         if fault is not None:
             source.faults.append(_fault(place, fault))
         elif _is_group(row):
@@ -63,7 +62,7 @@ def _add(source: Source, place: str, group: LintGroup) -> None:
 
 def _fault(path: str, message: str) -> Finding:
     hint = "A group has a `prompt` and `rubrics`; docs/importing.md has the rows that are known."
-    return RULES["E09"].at(path, message, hint=hint)
+    return RULES["E09"].at(path, spoken(message), hint=hint)
 
 
 def _is_group(row: object) -> bool:
@@ -74,23 +73,3 @@ def _is_group(row: object) -> bool:
     return isinstance(rubrics, list) and any(
         isinstance(rubric, dict) and any(name in rubric for name in _OF_A_RUBRIC) for rubric in rubrics
     )
-
-
-def _yaml_rows(path: Path) -> Iterator[tuple[int, Any, str | None]]:
-    """Rows of a YAML file: a list of groups, a mapping with `groups`, or one group a document."""
-    try:
-        import yaml  # type: ignore[import-untyped]
-    except ImportError:
-        raise FileError("PyYAML is not installed; install rubricate[checkers]") from None
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
-    try:
-        documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise FileError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
-    rows: list[Any] = []
-    for document in documents:
-        if isinstance(document, dict) and document.keys() == {"groups"}:
-            document = document["groups"]
-        rows += document if isinstance(document, list) else [] if document is None else [document]
-    return ((number, row, None) for number, row in enumerate(rows))

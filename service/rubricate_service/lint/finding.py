@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,14 +21,20 @@ class Finding(BaseModel):
     hint: str
 
 
+def spoken(message: str) -> str:
+    """A fault that pydantic tells, without the names of Python's classes."""
+    return re.sub(r"(?:a valid dictionary|an object)(?: or instance of \w+)?", "an object", message)
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule: what its findings have in common.
 
     Attributes:
         id: `E01` and so on.
-        severity: Of its findings. One of an `error` rule is a proof that no response can pass, unless it
-            names a way out; then it is a warning.
+        severity: Of its findings. E09, E11 and E12 are about a rubric that gives no verdict, or amounts
+            that give no reward. Any other `error` is a proof that no response can pass, unless it names
+            a way out; then it is a warning.
         summary: What it reports, in plain words.
         hint: How to mend it.
     """
@@ -111,6 +118,8 @@ _TABLE = (
          "Say in the criterion what decides, or use a check."),
     Rule("W08", "warning", "the language of a text that is too short for detection",
          "Ask for more text: below 20 characters the guess is mostly chance."),
+    Rule("W-limit", "warning", "a group with more to compare than is looked at",
+         "Split the group, or shorten its lists; what was found until then is told."),
     Rule("W-unsat", "warning", "no response was found that passes these rubrics together",
          "See whether one response can meet them all; the search is not complete."),
 )  # fmt: skip

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rubricate_checkers import Check
 from rubricate_clients.wire import Prompt, ResponseItem, Rubric
-from rubricate_service.lint.demand import Contains, Demand, Ends, OneOf, Phrased, Starts
+from rubricate_service.lint.demand import Contains, Demand, Ends, OneOf, ParagraphStart, Phrased, Starts
+from rubricate_service.lint.work import Work
 from rubricate_service.normalise import strip_thinking
 from rubricate_service.worker import CheckSpec, Outcome
 
@@ -76,6 +77,7 @@ class BuiltGroup:
         is_whole: Whether these are all.
         responses: Samples without their thinking.
         outcomes: What the check of each rubric says of texts, filled in once they were asked.
+        work: What may still be done for it; going through its demands and phrases is counted.
     """
 
     path: str
@@ -86,6 +88,7 @@ class BuiltGroup:
     is_whole: bool
     responses: tuple[str, ...] = ()
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)
+    work: Work = field(default_factory=Work)
 
     @cached_property
     def checks(self) -> list[BuiltRubric]:
@@ -106,18 +109,26 @@ class BuiltGroup:
         """Every demand of a kind, beside the rubric that makes it."""
         for rubric in self.demanding:
             for demand in rubric.demands or ():
+                self.work.step()
                 if isinstance(demand, kind):
                     yield rubric, demand
 
-    @cached_property
-    def phrases(self) -> list[tuple[BuiltRubric, list[Way]]]:
+    @property
+    def phrases(self) -> Iterator[tuple[BuiltRubric, list[Way]]]:
         """For each demand for words, the ways to meet it: one of these phrases is in every response."""
-        found = []
-        for rubric in self.demanding:
-            for demand in rubric.demands or ():
-                if isinstance(demand, Phrased):
-                    found.append((rubric, _ways(demand)))
-        return found
+        for rubric, ways in self._phrases:
+            for way in ways:
+                self.work.read(way.phrase)
+            yield rubric, ways
+
+    @cached_property
+    def _phrases(self) -> list[tuple[BuiltRubric, list[Way]]]:
+        return [
+            (rubric, ways)
+            for rubric in self.demanding
+            for demand in rubric.demands or ()
+            if isinstance(demand, Phrased) and (ways := _ways(demand))
+        ]
 
     def all_said(self, rubric: BuiltRubric) -> Iterable[Outcome]:
         """What a rubric's check found in all texts that it was asked about."""
@@ -135,5 +146,8 @@ def _ways(demand: Phrased) -> list[Way]:
         return [Way(demand.phrase, demand.times, demand.cased, demand.word, demand.word)]
     if isinstance(demand, Starts):
         return [Way(demand.phrase, 1, demand.cased, left=True, right=demand.word)]
+    if isinstance(demand, ParagraphStart):
+        way = Way(demand.word, 1, demand.cased, left=True, right=not demand.cased)
+        return [way] if demand.word.isalnum() else []
     assert isinstance(demand, Ends)  # noqa: S101 - nothing else is phrased
     return [Way(demand.phrase, 1, demand.cased, left=False, right=True)]

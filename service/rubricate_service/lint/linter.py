@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pydantic import BaseModel
 
@@ -16,9 +19,14 @@ from rubricate_service.lint.group import BuiltGroup, LintGroup
 from rubricate_service.lint.rules import GROUP_RULES
 from rubricate_service.lint.rules.responses import PROBES
 from rubricate_service.lint.witness.search import search
+from rubricate_service.lint.work import Exhausted, Work
 from rubricate_service.pool import CheckPool
 from rubricate_service.worker import CheckSpec, Chunk, Outcome
 from rubricate_service.worker import Finding as Found
+
+_MOST_TOLD = 100
+_MOST_COUNTED = 10_000
+"""Findings of one rule about one group that are told one by one, and those beyond that are counted."""
 
 
 class Witness(BaseModel):
@@ -55,9 +63,15 @@ class Linter:
         """
         deadline = asyncio.get_running_loop().time() + deadline_s
         # off the loop: compiling what a rubric supplies (patterns, rules) may take its time
-        built = await asyncio.to_thread(lambda: [build_group(path, group) for path, group in groups])
-        flips = await self._ask([group for group, _ in built], deadline)
-        per_group = await asyncio.to_thread(lambda: [_apply(group, faults) for group, faults in built])
+        until, stopped = time.monotonic() + deadline_s, threading.Event()
+        try:
+            built = await asyncio.to_thread(
+                lambda: [build_group(path, group, Work(until, stopped)) for path, group in groups]
+            )
+            flips = await self._ask([group for group, _ in built], deadline)
+            per_group = await asyncio.to_thread(lambda: [_apply(group, faults) for group, faults in built])
+        finally:
+            stopped.set()  # a thread that nobody waits for any more ends soon
         witnesses: list[Witness] = []
         for (group, _), findings in zip(built, per_group, strict=True):
             findings += [flip for flip in flips if flip.path.startswith(f"{group.path}.")]
@@ -107,4 +121,25 @@ def _differences(first: Sequence[object], second: Sequence[object]) -> int:
 
 
 def _apply(group: BuiltGroup, faults: list[Finding]) -> list[Finding]:
-    return [*faults, *(finding for rule in GROUP_RULES for finding in rule(group))]
+    """The faults and what the rules find, up to where the group's work is exhausted."""
+    findings = list(_capped(group, iter(faults)))
+    try:
+        for rule in GROUP_RULES:
+            group.work.look()
+            for finding in _capped(group, rule(group)):
+                findings.append(finding)  # one by one: what was found before an end stays
+    except Exhausted:
+        findings.append(RULES["W-limit"].at(group.path, "not all of its rubrics could be compared"))
+    return findings
+
+
+def _capped(group: BuiltGroup, found: Iterator[Finding]) -> Iterator[Finding]:
+    """The first findings, and how many more there are."""
+    last = None
+    for last in islice(found, _MOST_TOLD):
+        yield last
+    more = sum(1 for _ in islice(found, _MOST_COUNTED))
+    if last is not None and more:
+        count = f"{more:,}" if more < _MOST_COUNTED else f"at least {more:,}"
+        message = f"and {count} more like the {_MOST_TOLD} that are told"
+        yield RULES[last.rule].at(group.path, message, severity=last.severity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -9,11 +10,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rubricate_clients.wire import Group, Rubric, ScoreRequest
-from rubricate_service.http.auth import needs
+from rubricate_service.http.admission import Admission
+from rubricate_service.http.auth import needs, tenant_of
 from rubricate_service.http.limits import check_shape
 from rubricate_service.lint.finding import Finding
 from rubricate_service.lint.group import LintGroup
-from rubricate_service.lint.linter import Linter, Witness
+from rubricate_service.lint.linter import Linter, Report, Witness
 from rubricate_service.routes.body import body_schema, read_body, while_connected
 
 router = APIRouter(tags=["data sets"], dependencies=[needs("score")])
@@ -56,7 +58,17 @@ async def lint(request: Request) -> Response:
     check_shape(scored, request.app.state.limits)
     groups = [(f"groups[{index}]", group) for index, group in enumerate(body.groups)]
     linter = Linter(request.app.state.engine.pool)
-    report = await while_connected(request, linter.lint(groups, _DEADLINE_S, body.witness))
+    admission: Admission = request.app.state.admission
+    deadline = asyncio.get_running_loop().time() + _DEADLINE_S
+    # a group is work, also without samples
+    places = sum(1 + len(group.responses) for group in body.groups)
+
+    async def work() -> Report:
+        async with admission.places(tenant_of(request), places, deadline):
+            left = deadline - asyncio.get_running_loop().time()
+            return await linter.lint(groups, left, body.witness)
+
+    report = await while_connected(request, work())
     answer = LintAnswer(findings=report.findings, witnesses=report.witnesses if body.witness else None)
     left_out = None if body.witness else {"witnesses"}
     return Response(answer.model_dump_json(exclude=left_out), media_type="application/json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -29,6 +30,7 @@ from rubricate_service.run import Run
 router = APIRouter(tags=["scoring"], dependencies=[needs("score")])
 
 _NDJSON = "application/x-ndjson"
+_QUALITY = re.compile(r"q\s*=\s*([01](?:\.[0-9]{0,3})?)")
 
 
 async def read_score_request(request: Request) -> ScoreRequest:
@@ -133,7 +135,7 @@ async def answer_scores(request: Request, *, explain: bool = False) -> Response:
     body = await read_score_request(request)
     body.options.explain |= explain
 
-    if _NDJSON in request.headers.get("accept", ""):
+    if _prefers_lines(",".join(request.headers.getlist("accept"))):
         run = scorer.run(body.options, tenant)
         places = AsyncExitStack()
         await while_connected(request, places.enter_async_context(_admitted(admission, body, run)))
@@ -145,3 +147,14 @@ async def answer_scores(request: Request, *, explain: bool = False) -> Response:
             return orjson.dumps(await score_request(scorer, body, run))
 
     return await answer_once(request, key, work)
+
+
+def _prefers_lines(accept: str) -> bool:
+    """Whether an `Accept` header (RFC 9110, section 12.5.1) names NDJSON, and JSON not before it."""
+    qualities: dict[str, float] = {}
+    for accepted in accept.lower().split(","):
+        name, *parameters = (part.strip() for part in accepted.split(";"))
+        given = [match[1] for part in parameters if (match := _QUALITY.fullmatch(part))]
+        qualities[name] = float(given[0]) if given else 1.0
+    lines = qualities.get(_NDJSON, 0.0)
+    return lines > 0 and lines >= qualities.get("application/json", 0.0)

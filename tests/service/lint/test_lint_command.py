@@ -22,6 +22,11 @@ FINE = {"prompt": "Describe the tide.", "rubrics": [{"criterion": "It is kind."}
 IFEVAL = {"key": 7, "prompt": "Describe it.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}
 
 
+BILLIONS = "prompt: p\nrubrics: [&a0 [x, x]" + "".join(
+    f", &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)
+) + "]\n"  # fmt: skip
+
+
 def rubricate(*args: str) -> subprocess.CompletedProcess[str]:
     flags = [*args, "--check-workers", "1"]
     return subprocess.run(
@@ -41,10 +46,10 @@ def test_a_report_for_people(tmp_path: Path) -> None:
     done = rubricate(write(tmp_path / "rubrics.jsonl", CLASH, FINE, IFEVAL))
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "row 0 (g1)"
+    assert lines[0] == "row 0 (g1), line 1"
     assert lines[1] == '  E04 error  rubrics[1]: "tide, high" must occur, while rubrics[0] allows no commas'
     assert lines[2] == "      Reword the phrase, or drop the rule against the character."
-    assert lines[3] == "row 2 (7)"
+    assert lines[3] == "row 2 (7), line 3"
     assert lines[4].startswith("  W01 warning  group: a lone full stop passes the only rubric")
     assert lines[-1] == "3 rows, 1 error, 1 warning"
 
@@ -88,6 +93,15 @@ def test_yaml(tmp_path: Path, content: str) -> None:
     assert len(group.rubrics) == 2
 
 
+@pytest.mark.parametrize("name", ["bom.yaml", "bom.jsonl", "bom.json"])
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path, name: str) -> None:
+    content = json.dumps([FINE] if name == "bom.json" else FINE)
+    (tmp_path / name).write_text(f"\ufeff{content}\n", encoding="utf-8")
+    source = read_source(tmp_path / name)
+    assert source.faults == []
+    assert [place for place, _ in source.groups] == ["rows[0]"]
+
+
 def test_rows_that_are_none_cost_no_other(tmp_path: Path) -> None:
     unknown = {"prompt": "p", "rubrics": [{"check": "punctuation:no_coma", "weight": -1}]}
     path = write(tmp_path / "rows.jsonl", "{", {"text": "no group"}, unknown, {**FINE, "rubrics": []}, CLASH)
@@ -106,8 +120,10 @@ def test_rows_that_are_none_cost_no_other(tmp_path: Path) -> None:
     [
         ("none.jsonl", None, "there is no file"),
         ("none.yaml", None, "there is no file"),
-        ("a.yaml", "a: [", "is not YAML"),
-        ("a.yaml", "a: &b [*b]\nc: *d", "is not YAML"),
+        ("a.yaml", "a: [", "this is not YAML"),
+        ("a.yaml", "a: &b [*b]\nc: *d", "line 2, column 4: this is not YAML"),
+        ("a.yaml", "&a\nprompt: *a\nrubrics: [*a]\n", "stands for far too much through its aliases"),
+        ("a.yaml", BILLIONS, "stands for far too much through its aliases"),
         ("a.json", "[1, ", "begins as a JSON list and is none"),
     ],
 )
@@ -123,12 +139,16 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str | Non
     ("name", "flags", "says"),
     [
         ("none.jsonl", [], "there is no file"),
+        ("empty.jsonl", [], "has no group to lint"),
+        ("empty.yaml", [], "has no group to lint"),
         ("a.jsonl", ["--repeat", "3"], "none is configured"),
         ("a.jsonl", ["--repeat", "1"], "at least twice"),
     ],
 )
 def test_what_cannot_be_linted(tmp_path: Path, name: str, flags: list[str], says: str) -> None:
     write(tmp_path / "a.jsonl", FINE)
+    write(tmp_path / "empty.jsonl", "")
+    write(tmp_path / "empty.yaml", "# nothing yet")
     done = rubricate(str(tmp_path / name), *flags)
     assert done.returncode == 2
     assert says in " ".join(done.stderr.split())

@@ -139,8 +139,6 @@ ERRORS: dict[tuple[str, str], str] = {
     ("change_case:capital_word_frequency", "change_case:english_lowercase"): "E03",
     ("change_case:english_capital", "detectable_format:constrained_response"): "E03",
     ("change_case:english_lowercase", "detectable_format:constrained_response"): "E03",
-    ("change_case:english_capital", "language:response_language"): "E05",
-    ("change_case:english_lowercase", "language:response_language"): "E05",
     # what stands first, and what is around it all
     ("combination:repeat_prompt", "startend:quotation"): "E06",
     ("combination:repeat_prompt", "detectable_format:json_format"): "E07",

@@ -81,6 +81,11 @@ def excludes(*values: str, **kwargs: Any) -> Case:
     return "text:not_contains", {"values": list(values), **kwargs}
 
 
+def first_word(word: str, paragraph: int) -> Case:
+    kwargs = {"num_paragraphs": 3, "nth_paragraph": paragraph, "first_word": word}
+    return "length_constraints:nth_paragraph_first_word", kwargs
+
+
 def text(name: str, **kwargs: Any) -> Case:
     return f"text:{name}", kwargs
 
@@ -108,6 +113,7 @@ ERRORS: list[tuple[str, tuple[Case, ...]]] = [
     ("E02", (times("storm and storm", "at least", 1), times("storm", "less than", 2))),
     ("E02", (repeat("Name the storm."), forbidden("storm"))),
     ("E02", (ends("into the storm"), forbidden("storm"), NO_COMMA)),
+    ("E02", (first_word("ship", 2), forbidden("ship"))),
     ("E03", (LOWER, capitals("at least", 1))),
     ("E03", (LOWER, UPPER)),
     ("E03", (UPPER, capitals("less than", 1))),
@@ -122,7 +128,7 @@ ERRORS: list[tuple[str, tuple[Case, ...]]] = [
     ("E04", (("punctuation:punctuation_dot", {}), CHOICE)),
     ("E04", (("punctuation:punctuation_dot", {}), POSTSCRIPT)),
     ("E04", (("format:no_whitespace", {}), ("startend:end_checker", {"end_phrase": "the end"}))),
-    ("E05", (language("de"), UPPER)),
+    ("E05", (text("language", language="de"), UPPER)),
     ("E05", (LOWER, text("language", language="fr"))),
     ("E06", (QUOTED, repeat("Name a port."))),
     ("E06", (repeat("Name a port."), repeat("Name a river."))),
@@ -132,6 +138,8 @@ ERRORS: list[tuple[str, tuple[Case, ...]]] = [
     ("E06", (("first_word:first_word_answer", {"first_word": "well"}), text("starts_with", value="Welcome"))),
     ("E06", (("first_word:first_word_answer", {"first_word": "yes"}),
              ("first_word:first_word_answer", {"first_word": "no"}))),
+    ("E06", (first_word("ship", 1), repeat("Name a port."))),
+    ("E06", (first_word("ship", 1), repeat("shore"))),
     ("E07", (JSON, repeat("Name a port."))),
     ("E07", (JSON, text("starts_with", value="Dear crew"))),
     ("E07", (text("valid_json"), text("ends_with", value="Bye!"))),
@@ -145,11 +153,12 @@ ERRORS: list[tuple[str, tuple[Case, ...]]] = [
     ("E09", (("length_constraints:number_words", {"num_words": 3, "relation": "at least", "unit": "w"}),)),
     ("E09", (("length_constraints:number_words", {"relation": "at least"}),)),
     ("E09", (letters("!", "at least", 6),)),
+    ("E09", (("rlvr:verify_keyword_frequency", {"word": "ice cream", "N": 1}),)),
     ("E09", (("rule:python", {"source": "def other(response):\n    return True"}),)),
     ("E09", (("muldimif:constraint", {"category": "Format", "subcategory": "Table",
                                      "constraint": "Use a table of ports."}),)),
     ("E10", (text("language", language="de"), text("language", language="fr"))),
-    ("E10", (language("de"), language("fr"), existence("Hafen"))),
+    ("E10", (language("de"), text("language", language="fr"), existence("Hafen"))),
     ("E10", (TWO, ("length_constraints:number_paragraphs", {"num_paragraphs": 2}))),
     ("E10", (("copy:copy", {"prompt_to_repeat": "One."}), ("copy:copy", {"prompt_to_repeat": "Two."}))),
     ("E10", (
@@ -220,6 +229,17 @@ NEAR_MISSES: list[tuple[Case, ...]] = [
     (letters("e", "less than", 3), existence("evening")),
     (letters("z", "at least", 1), forbidden("z")),
     (letters("z", "at least", 1), excludes("Z", case_sensitive=True)),
+    (("rlvr:verify_keyword_frequency", {"word": "ice cream", "N": 0}), contains("ice cream")),
+    (("rlvr:verify_keyword_frequency", {"word": "well-known", "N": 0}), contains("well-known")),
+    (text("starts_with", value="STRASSE", case_sensitive=False),
+     text("starts_with", value="straße", case_sensitive=False)),
+    (text("ends_with", value="STRASSE", case_sensitive=False),
+     text("ends_with", value="straße", case_sensitive=False)),
+    (text("valid_xml"), text("starts_with", value="\ufeff")),
+    (first_word("ship", 1), repeat("'Ship! Ahoy")),
+    (first_word("ships", 1), repeat("ship")),  # it may go on as one word
+    (first_word("ship", 1), forbidden("ships")),
+    (first_word("ship", 2), repeat("Name a port.")),
 ]  # fmt: skip
 
 
@@ -261,7 +281,13 @@ LOOPHOLES: list[tuple[str, tuple[Case, ...], str]] = [
     ("E07", (JSON, ("detectable_format:number_bullet_lists", {"num_bullets": 2})), "negative numbers"),
     ("E08", (CHOICE, words("at least", 50)), "with more around the choice passes"),
     ("E08", (CHOOSE, words("at least", 50)), "with more around the choice passes"),
+    ("E05", (language("de"), UPPER), "in letters whose language is not told"),
     ("E10", (language("de"), language("fr")), "without letters passes"),
+    (
+        "E10",
+        (language("en"), language("de"), existence("ᏣᎳᎩ")),
+        "in letters whose language is not told",
+    ),
     ("E11", (existence("c++"),), "RE2"),
     ("E11", (existence("(a+)+b"),), "repetitions within repetitions"),
     ("E13", (existence("fox", "dog", "hen"), words("less than", 3)), "runs words together passes"),

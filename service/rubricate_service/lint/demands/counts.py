@@ -27,7 +27,7 @@ from rubricate_checkers.suites.text.counts import (
     SentenceCount,
     WordCount,
 )
-from rubricate_service.lint.demand import Bounds, Demand, Divided, Measure, ParagraphStart
+from rubricate_service.lint.demand import Bounds, Demand, Divided, Measure, ParagraphStart, no_least
 from rubricate_service.lint.demands.dispatch import exactly, read, related
 
 _RUN = re.compile(r"\w+")
@@ -142,16 +142,12 @@ def _(check: VerifySentenceConstraint) -> Iterable[Demand] | None:
     return _quantified(Measure("sentences", "sentences", "rlvr"), check.quantifier, check.N, 1)
 
 
-def _no_least(phrase: str, times: int) -> int:
-    return 0
-
-
 _TEXT_MEASURES: dict[type[Check], tuple[str, Callable[[str, int], int]]] = {
     WordCount: ("words", _at_least_runs(_lettered_chunks)),
     CharCount: ("characters", lambda phrase, times: times * len(phrase.strip())),
-    SentenceCount: ("sentences", _no_least),
-    ParagraphCount: ("paragraphs", _no_least),
-    LineCount: ("lines", _no_least),
+    SentenceCount: ("sentences", no_least),
+    ParagraphCount: ("paragraphs", no_least),
+    LineCount: ("lines", no_least),
 }
 
 

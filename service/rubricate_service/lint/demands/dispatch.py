@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Iterable
@@ -10,6 +11,8 @@ from functools import singledispatch
 from rubricate_checkers import Check
 from rubricate_checkers.keyword import is_literal
 from rubricate_service.lint.demand import Bounds, Demand, Measure
+
+log = logging.getLogger("rubricate.lint")
 
 _ESCAPED = re.compile(r"\\([^\w\s])")
 
@@ -25,8 +28,12 @@ def demands_of(check: Check) -> tuple[Demand, ...] | None:
 
     Each demand is necessary. What is left unsaid is unknown: together they need not be sufficient.
     """
-    found = read(check)
-    return None if found is None else tuple(found)
+    try:
+        found = read(check)
+        return None if found is None else tuple(dict.fromkeys(found))
+    except Exception as error:  # a fault of ours: one rubric never costs the others
+        log.error("what %s demands could not be read: %s", check.id, type(error).__name__)  # noqa: TRY400
+        return None
 
 
 def related(measure: Measure, relation: str, threshold: float) -> Bounds:

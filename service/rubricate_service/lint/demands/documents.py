@@ -80,17 +80,19 @@ def _schema_of(paths: list[list[str | int]]) -> dict[str, Any]:
 
 
 _MOST_ITEMS = 1000
+_DEEPEST = 50
 
 
 @read.register
-def _(check: KeyPaths) -> Iterable[Demand] | None:
+def _(check: KeyPaths) -> Iterable[Demand]:
     paths = [[int(index) if index else name for index, name in _PART.findall(path)] for path in check.paths]
-    if any(isinstance(part, int) and part >= _MOST_ITEMS for path in paths for part in path):
-        return None
+    too_long = any(isinstance(part, int) and part >= _MOST_ITEMS for path in paths for part in path)
+    if too_long or any(len(path) > _DEEPEST for path in paths):
+        return _json({}, fence="`~", is_container=True)
     return _json(_schema_of(paths), fence="`~", is_container=True)
 
 
 @read.register
 def _(check: ValidXml) -> Iterable[Demand]:
     fence = "`~" if check.fenced else ""
-    return [Document("XML", "<" + fence, ">" + fence)]
+    return [Document("XML", "<\ufeff" + fence, ">" + fence)]  # a byte order mark may come first

@@ -110,14 +110,20 @@ def _(check: ValidateForbiddenWords) -> Iterable[Demand]:
     return [Excludes(word) for word in check.forbidden_words if word]
 
 
+def is_counted_word(word: str) -> bool:
+    """Whether RLVR finds a word, which is a run of letters, digits and underscores to it."""
+    return re.fullmatch(r"\w+", word) is not None
+
+
 @read.register
 def _(check: VerifyKeywordFrequency) -> Iterable[Demand]:
     word = check.word.lower()
-    measure = Measure("token", f'times the word "{word}"', word)
-    present: Demand = Contains(word, times=math.ceil(check.N), word=True) if check.N > 0 else Excludes(
-        word, word=True
-    )  # fmt: skip
-    return [exactly(measure, check.N), *([present] if word else [])]
+    counted = exactly(Measure("token", f'times the word "{word}"', word), check.N)
+    if not is_counted_word(word):
+        return [counted]
+    if check.N > 0:
+        return [counted, Contains(word, times=math.ceil(check.N), word=True)]
+    return [counted, Excludes(word, word=True)]
 
 
 @read.register

@@ -14,7 +14,7 @@ from rubricate_service.lint.rules.language import too_short_to_tell, two_languag
 from rubricate_service.lint.rules.numbers import empty_ranges, impossible_letters, phrases_too_long
 from rubricate_service.lint.rules.prompt import unsaid_numbers
 from rubricate_service.lint.rules.responses import duplicates, no_discrimination, nothing_asked
-from rubricate_service.lint.rules.words import forbidden_phrases, keywords_too_often
+from rubricate_service.lint.rules.words import forbidden_phrases, keywords_too_often, uncounted_words
 
 GROUP_RULES: tuple[Callable[[BuiltGroup], Iterator[Finding]], ...] = (
     empty_ranges,
@@ -28,6 +28,7 @@ GROUP_RULES: tuple[Callable[[BuiltGroup], Iterator[Finding]], ...] = (
     one_kind_nothing_in_common,
     phrases_too_long,
     impossible_letters,
+    uncounted_words,
     unread_sentences,
     nothing_asked,
     no_discrimination,

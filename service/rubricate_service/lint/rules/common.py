@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
@@ -12,6 +13,8 @@ from rubricate_service.lint.group import BuiltGroup, BuiltRubric
 
 D = TypeVar("D", bound=Demand)
 
+_PLURAL = re.compile(r"(?<=\bmatch)es\b|s\b")
+
 Made = tuple[BuiltRubric, D]
 """A demand and the rubric that makes it."""
 
@@ -19,6 +22,7 @@ Made = tuple[BuiltRubric, D]
 def pairs(group: BuiltGroup, kind: type[D]) -> Iterator[tuple[Made[D], Made[D]]]:
     """Each two demands of a kind that two rubrics make, the earlier first."""
     for one, other in combinations(group.demands(kind), 2):
+        group.work.step()
         if one[0] is not other[0]:
             yield one, other
 
@@ -31,7 +35,7 @@ def number(value: float) -> str:
 def _counted(relation: str, value: float, bounds: Bounds) -> str:
     name = bounds.measure.name
     if value == 1:
-        name = name.replace("times ", "time ", 1) if name.startswith("times ") else name.removesuffix("s")
+        name = _PLURAL.sub("", name, count=1)
     return f"{'exactly' if bounds.low == bounds.high else relation} {number(value)} {name}"
 
 
@@ -53,5 +57,6 @@ def upper_bounds(group: BuiltGroup, kinds: Sequence[str]) -> Iterator[Made[Bound
 
 
 def quoted(text: str) -> str:
-    """A phrase in quotes, shortened where it is long."""
-    return f'"{text}"' if len(text) <= 60 else f'"{text[:57]}…"'
+    """A phrase in quotes that it has none of, shortened where it is long."""
+    mark = "'" if '"' in text and "'" not in text else '"'
+    return f"{mark}{text}{mark}" if len(text) <= 60 else f"{mark}{text[:57]}…{mark}"

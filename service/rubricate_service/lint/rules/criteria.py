@@ -22,6 +22,10 @@ _RELATIVE = re.compile(r"\b(?:that|which|who|whether|if|when|what|how|why)\b", r
 _AND_OR = re.compile(r"\band/or\b", re.IGNORECASE)
 
 
+_LONG = 4_000
+"""Code points of a criterion that are searched for two clauses, as every verb may begin the first of them."""
+
+
 def two_in_one(group: BuiltGroup) -> Iterator[Finding]:
     """W04: `and/or`, or two clauses with a verb each.
 
@@ -30,7 +34,9 @@ def two_in_one(group: BuiltGroup) -> Iterator[Finding]:
     for rubric, criterion in group.criteria:
         if _AND_OR.search(criterion):
             yield RULES["W04"].at(f"{rubric.path}.criterion", 'it says "and/or": which of the two is enough?')
-        elif (match := _TWO_CLAUSES.search(criterion)) and not _RELATIVE.search(criterion[: match.end()]):
+        elif (match := _TWO_CLAUSES.search(criterion[:_LONG])) and not _RELATIVE.search(
+            criterion[: match.end()]
+        ):
             message = f'it asks for two things, parted at "{_tail(match[0])}"'
             yield RULES["W04"].at(f"{rubric.path}.criterion", message)
 

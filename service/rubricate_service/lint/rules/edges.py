@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
-from rubricate_service.lint.demand import Bounds, Document, Ends, Starts
+from rubricate_service.lint.demand import Bounds, Document, Ends, ParagraphStart, Starts
 from rubricate_service.lint.finding import RULES, Finding
 from rubricate_service.lint.group import BuiltGroup
 from rubricate_service.lint.rules.common import pairs, quoted
@@ -17,6 +18,13 @@ def clashing_edges(group: BuiltGroup) -> Iterator[Finding]:
         if not _start_together(one, other):
             message = f"{_start(other)} first, while {first.path} asks for {_start(one)}"
             yield rule.at(second.path, message)
+    for starting, start in group.demands(Starts):
+        for rubric, paragraph in group.demands(ParagraphStart):
+            if paragraph.number == 1 and not _start_paragraph(start, paragraph):
+                message = (
+                    f"the word {quoted(paragraph.word)} first, while {starting.path} asks for {_start(start)}"
+                )
+                yield rule.at(rubric.path, message)
     for rubric, end in group.demands(Ends):
         if end.beside and end.phrase[-1] in end.beside:
             yield rule.at(
@@ -36,7 +44,7 @@ def _start(demand: Starts) -> str:
 
 def _start_together(one: Starts, other: Starts) -> bool:
     both_cased = one.cased and other.cased
-    a, b = (d.phrase if both_cased else d.phrase.lower() for d in (one, other))
+    a, b = (d.phrase if both_cased else d.phrase.casefold() for d in (one, other))
     short, long, word = (a, b, one.word) if len(a) <= len(b) else (b, a, other.word)
     if not long.startswith(short):
         return False
@@ -46,9 +54,24 @@ def _start_together(one: Starts, other: Starts) -> bool:
     return not word or rest[0].isspace()
 
 
+def _start_paragraph(start: Starts, paragraph: ParagraphStart) -> bool:
+    """Whether the first paragraph, which starts as the response does, may have this first word.
+
+    Quotes before a word are no part of it, nor is what comes from the first mark behind it on.
+    """
+    if paragraph.cased:  # what comes before it in tags is not looked at
+        return True
+    token, *more = start.phrase.lower().split(None, 1)
+    bare = token.lstrip("'").lstrip('"')
+    word, mark, _ = re.match(r"([^.,?!'\"]*)([.,?!'\"]?)(.*)", bare, re.DOTALL).groups()  # type: ignore[union-attr]
+    if more or mark or start.word:
+        return word == paragraph.word
+    return paragraph.word.startswith(word)
+
+
 def _end_together(one: Ends, other: Ends) -> bool:
     both_cased = one.cased and other.cased
-    a, b = (d.phrase if both_cased else d.phrase.lower() for d in (one, other))
+    a, b = (d.phrase if both_cased else d.phrase.casefold() for d in (one, other))
     beside = one.beside + other.beside  # what one of the two does not see, the other may have
     a, b = a.rstrip(beside) if beside else a, b.rstrip(beside) if beside else b
     return a.endswith(b) or b.endswith(a)

@@ -37,6 +37,8 @@ def fixed_answers(group: BuiltGroup) -> Iterator[Finding]:
             for demand in other.demands or ():
                 if isinstance(demand, Exact | InLanguage) or (_minds_case(demand) and exact.folded):
                     continue
+                for text in exact.texts:
+                    group.work.read(text)
                 if not any(admits(demand, text) for text in exact.texts):
                     answer = quoted(exact.texts[0])
                     message = f"{rubric.path} wants {answer} and nothing else, which fails this rubric"

@@ -22,11 +22,13 @@ def two_languages(group: BuiltGroup) -> Iterator[Finding]:
             continue
         for_case = [rubric for rubric in (first, second) if _minds_case(rubric)]
         message = f"the language {other.code}, while {first.path} asks for {one.code}"
+        way_out = None
+        if one.vacuous and other.vacuous:  # they let pass what has no language
+            letters = "in letters whose language is not told" if has_letters else "without letters"
+            way_out = f"a response {letters}"
         if for_case and len(for_case) < 2:
-            yield RULES["E05"].at(second.path, message)
+            yield RULES["E05"].at(second.path, message, way_out=way_out)
         else:
-            vacuous = one.vacuous and other.vacuous and not has_letters
-            way_out = "a response without letters" if vacuous else None
             yield RULES["E10"].at(second.path, message, way_out=way_out)
 
 

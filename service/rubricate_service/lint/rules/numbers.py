@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import combinations
 
-from rubricate_service.lint.demand import Bounds, Divided, Excludes
+from rubricate_service.lint.demand import Bounds, Divided, Excludes, Measure
 from rubricate_service.lint.finding import RULES, Finding, Rule
 from rubricate_service.lint.group import BuiltGroup, BuiltRubric, Way
-from rubricate_service.lint.rules.common import high_of, low_of, number, pairs, quoted, upper_bounds
+from rubricate_service.lint.index import PhraseIndex
+from rubricate_service.lint.rules.common import Made, high_of, low_of, number, pairs, quoted, upper_bounds
 
 
 def empty_ranges(group: BuiltGroup) -> Iterator[Finding]:
@@ -20,8 +22,12 @@ def empty_ranges(group: BuiltGroup) -> Iterator[Finding]:
             yield rule.at(rubric.path, message)
         elif math.ceil(bounds.low) > bounds.high:
             yield rule.at(rubric.path, f"a count is whole, and {low_of(bounds)} is asked for")
-    for (first, one), (second, other) in pairs(group, Bounds):
-        if one.measure == other.measure and max(one.low, other.low) > min(one.high, other.high) >= 0:
+    alike: dict[Measure, list[Made[Bounds]]] = {}
+    for made in group.demands(Bounds):
+        alike.setdefault(made[1].measure, []).append(made)
+    for (first, one), (second, other) in (two for same in alike.values() for two in combinations(same, 2)):
+        group.work.step()
+        if first is not second and max(one.low, other.low) > min(one.high, other.high) >= 0:
             low, high = (one, other) if one.low > other.high else (other, one)
             words = {id(low): low_of(low), id(high): high_of(high)}
             yield rule.at(second.path, f"{words[id(other)]}, while {first.path} asks for {words[id(one)]}")
@@ -45,12 +51,17 @@ def phrases_too_long(group: BuiltGroup) -> Iterator[Finding]:
     side by side is a warning.
     """
     rule = RULES["E13"]
+    apart: list[Way] | None = None
     for limited, bounds in upper_bounds(group, ("words", "characters")):
         errors = list(_beyond(group, limited, bounds, rule))
         yield from errors
         if errors or bounds.measure.kind != "words" or bounds.high < 1:
             continue
-        total = _side_by_side([ways[0] for _, ways in group.phrases if len(ways) == 1], bounds)
+        apart = _apart(group) if apart is None else apart
+        total = 0
+        for way in apart:
+            group.work.read(way.phrase)
+            total += way.times * bounds.measure.least(way.phrase, 1)
         if total > bounds.high:
             message = f"{high_of(bounds)}, while the phrases that are required have {total}"
             yield rule.at(limited.path, message, way_out="a response that runs words together")
@@ -68,11 +79,12 @@ def _beyond(group: BuiltGroup, limited: BuiltRubric, bounds: Bounds, rule: Rule)
             yield rule.at(limited.path, message)
 
 
-def _side_by_side(ways: Sequence[Way], bounds: Bounds) -> int:
-    """What phrases have together, without those that are a part of another one."""
-    phrases = {way.lower: way for way in ways}
-    apart = [way for lower, way in phrases.items() if not any(lower in p for p in phrases if p != lower)]
-    return sum(way.times * bounds.measure.least(way.phrase, 1) for way in apart)
+def _apart(group: BuiltGroup) -> list[Way]:
+    """Phrases that are required, without those that are a part of another one."""
+    phrases = {ways[0].lower: ways[0] for _, ways in group.phrases if len(ways) == 1}
+    index = PhraseIndex(phrases)
+    parts = {part for whole in phrases for part in index.found_in(whole, group.work) if part != whole}
+    return [way for lower, way in phrases.items() if lower not in parts]
 
 
 def impossible_letters(group: BuiltGroup) -> Iterator[Finding]:

@@ -23,11 +23,11 @@ _SPELLED_UNIT = r"sentences?|paragraphs?|bullet points?|bullets|(?:highlighted )
 _KIND = r"(?:\+| or (?:more|fewer|less))?[ -](?:(?:different|separate|short|full|complete|English) )?"
 # in words, `three words` and `two lines` are mostly spoken of, and not asked for
 _ASKED = re.compile(
-    rf"\b(?:(?P<digits>[\d,]*\d){_KIND}(?:words?|{_SPELLED_UNIT})"
+    rf"\b(?:(?P<digits>(?<![\d,])[\d,]{{0,15}}\d){_KIND}(?:words?|{_SPELLED_UNIT})"
     rf"|(?P<spelled>{'|'.join(_NUMBERS)}){_KIND}(?:{_SPELLED_UNIT}))\b",
     re.IGNORECASE,
 )
-_WORKED_EXAMPLE = re.compile(r"^\W*(?:Example(?: \d+)?\W*:|Answer\W*:)", re.IGNORECASE | re.MULTILINE)
+_WORKED_EXAMPLE = re.compile(r"^[^\w\n]*(?:Example(?: \d+)?\W*:|Answer\W*:)", re.IGNORECASE | re.MULTILINE)
 _ANY_NUMBER = re.compile(rf"(?<![\w.])(?:{_NUMBER})(?!\w)|\d+", re.IGNORECASE)
 
 

@@ -52,16 +52,16 @@ def no_discrimination(group: BuiltGroup) -> Iterator[Finding]:
 
 def duplicates(group: BuiltGroup) -> Iterator[Finding]:
     """W03: two rubrics are the same, or their verdicts on at least 8 samples correlate above 0.95 (φ)."""
-    same: set[tuple[str, str]] = set()
-    for one, other in combinations(group.rubrics, 2):
-        if _key(one) == _key(other):
-            same.add((one.path, other.path))
+    first: dict[tuple[object, ...], BuiltRubric] = {}
+    for other in group.rubrics:
+        if (one := first.setdefault(_key(other), other)) is not other:
             yield RULES["W03"].at(other.path, f"it is the same as {one.path}")
     if len(group.responses) < _FEWEST_PAIRS:
         return
     for one, other in combinations(group.checks, 2):
-        if (one.path, other.path) in same:
+        if _key(one) == _key(other):
             continue
+        group.work.step(len(group.responses))
         verdicts = [[_passes(group, rubric, text) for text in group.responses] for rubric in (one, other)]
         if (share := phi(*verdicts)) is not None and share > _SAME:
             message = f"on {len(group.responses)} samples it says what {one.path} says (φ = {share:.2f})"

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from rubricate_service.lint.demand import Excludes
+from rubricate_service.lint.demand import Bounds, Excludes
+from rubricate_service.lint.demands.words import is_counted_word
 from rubricate_service.lint.finding import RULES, Finding
 from rubricate_service.lint.group import BuiltGroup, Way
-from rubricate_service.lint.rules.common import high_of, quoted, upper_bounds
+from rubricate_service.lint.index import PhraseIndex
+from rubricate_service.lint.rules.common import Made, high_of, low_of, quoted, upper_bounds
+from rubricate_service.lint.work import Work
 
 
 class _Clash(Enum):
@@ -23,18 +26,34 @@ class _Clash(Enum):
 
 def forbidden_phrases(group: BuiltGroup) -> Iterator[Finding]:
     """E02 for words, E04 for marks: a required phrase has what another rubric forbids."""
-    for forbidding, excludes in group.demands(Excludes):
-        rule = RULES["E02" if any(map(str.isalnum, excludes.phrase)) else "E04"]
-        for rubric, ways in group.phrases:
-            clashes = [_clash(way, excludes) for way in ways]
-            if _Clash.NONE in clashes:
-                continue
-            message = (
-                f"{quoted(ways[0].phrase)} must occur, while {forbidding.path} allows no {_named(excludes)}"
+    forbidden: dict[str, list[Made[Excludes]]] = {}
+    for made in group.demands(Excludes):
+        forbidden.setdefault(made[1].phrase.lower(), []).append(made)
+    index = PhraseIndex(forbidden)
+    for rubric, ways in group.phrases if forbidden else ():
+        for phrase in index.found_in(ways[0].lower, group.work):
+            for forbidding, excludes in forbidden[phrase]:
+                clashes = {_clash(group.work, way, excludes) for way in ways}
+                if _Clash.NONE in clashes:
+                    continue
+                rule = RULES["E02" if any(map(str.isalnum, phrase)) else "E04"]
+                required = quoted(ways[0].phrase)
+                message = f"{required} must occur, while {forbidding.path} allows no {_named(excludes)}"
+                doubtful = _Clash.WORD_PART in clashes
+                way_out = f"a longer word with {quoted(excludes.phrase)} in it" if doubtful else None
+                yield rule.at(rubric.path, message, way_out=way_out)
+
+
+def uncounted_words(group: BuiltGroup) -> Iterator[Finding]:
+    """E09: a number of times is asked for of what is never counted, as it is no single word."""
+    for rubric, bounds in group.demands(Bounds):
+        measure = bounds.measure
+        if measure.kind == "token" and bounds.low > 0 and not is_counted_word(measure.about):
+            yield RULES["E09"].at(
+                rubric.path,
+                f"{low_of(bounds)}, which is not found: words are runs of letters and digits",
+                hint="Give one word without blanks and marks, or count it with `keywords:frequency`.",
             )
-            doubtful = _Clash.WORD_PART in clashes
-            way_out = f'a longer word with "{excludes.phrase}" in it' if doubtful else None
-            yield rule.at(rubric.path, message, way_out=way_out)
 
 
 def _named(excludes: Excludes) -> str:
@@ -42,7 +61,8 @@ def _named(excludes: Excludes) -> str:
     return names.get(excludes.phrase) or quoted(excludes.phrase)
 
 
-def _clash(way: Way, excludes: Excludes) -> _Clash:
+def _clash(work: Work, way: Way, excludes: Excludes) -> _Clash:
+    work.read(way.phrase)
     phrase, forbidden = way.phrase, excludes.phrase
     if not excludes.cased:
         phrase, forbidden = phrase.lower(), forbidden.lower()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -14,6 +14,7 @@ from rubricate_service.lint.witness.filler import Filler
 
 _MOST = 3000
 """Parts of a kind beyond which no draft is made."""
+_MOST_CHARS = 1_000_000
 _SCARCE = 8
 """A letter that may occur less often than this is done without altogether."""
 
@@ -48,21 +49,24 @@ def styles(demands: Iterable[Demand], cores: Iterable[str], *, lengths: Iterable
 def draft_for(demands: Iterable[Demand], style: Style) -> Draft | None:
     """A draft in a style, before anything is counted; None where it would be too large."""
     demands = list(demands)
-    filler = _filler(demands, style)
+    filler = filler_for(demands, style.offset)
     draft = Draft(filler, core=style.core, sentences=style.sentences, stops=style.stops, wrap=style.wrap)
     if not filler.sentences:
         draft = replace(draft, words=style.sentences)
     for demand in demands:
         draft = _met(draft, demand)
         sizes = (len(draft.phrases), len(draft.lines), draft.bullets, draft.placeholders, draft.highlights)
+        if sum(map(len, (*draft.phrases, *draft.lines))) > _MOST_CHARS:
+            return None
         if max(*sizes, draft.paragraphs, *(parts for _, parts in draft.divisions), 0) > _MOST:
             return None
     return draft
 
 
-def _filler(demands: list[Demand], style: Style) -> Filler:
+def filler_for(demands: Sequence[Demand], offset: int = 0) -> Filler:
+    """Words and sentences that no demand forbids, in the language that they ask for."""
     codes = {demand.code for demand in demands if isinstance(demand, asked.InLanguage)} or {"en"}
-    language = codes.pop() if len(codes) == 1 else ""  # numbers are in every language
+    language = codes.pop() if len(codes) == 1 else ""
     excluded = [demand for demand in demands if isinstance(demand, asked.Excludes)]
     scarce = ""
     for demand in demands:
@@ -71,7 +75,7 @@ def _filler(demands: list[Demand], style: Style) -> Filler:
                 scarce += demand.measure.about.lower()
             elif demand.measure.kind == "keyword":
                 excluded.append(asked.Excludes(demand.measure.about))
-    return Filler(language, excluded, scarce, style.offset)
+    return Filler(language, tuple(excluded), scarce, offset)
 
 
 def _met(draft: Draft, demand: Demand) -> Draft:

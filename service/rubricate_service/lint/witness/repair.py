@@ -61,8 +61,10 @@ def _fewer_words(draft: Draft, extra: int, demand: Bounds) -> Draft:
     if draft.words:
         return replace(draft, words=max(0, draft.words - extra))
     if draft.sentences:
-        fewer = max(1, extra // _SENTENCE)
-        return replace(draft, sentences=max(0, draft.sentences - fewer))
+        rest = max(0, draft.sentences - max(1, extra // _SENTENCE))
+        # from the last sentence it is not nothing that is left, but as many words as there may be
+        words = max(1, _SENTENCE - extra) if rest == 0 and draft.filler.sentences else 0
+        return replace(draft, sentences=rest, words=words)
     return replace(draft, short=max(0, draft.short - max(1, extra // 3)))
 
 

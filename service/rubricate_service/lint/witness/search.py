@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +14,7 @@ from rubricate_service.lint.chunk import chunk_of
 from rubricate_service.lint.demand import Bounds, Contains, Demand, Exact, Excludes, InLanguage
 from rubricate_service.lint.finding import RULES, Finding
 from rubricate_service.lint.group import BuiltGroup, BuiltRubric
-from rubricate_service.lint.witness.plan import draft_for, styles
+from rubricate_service.lint.witness.plan import draft_for, filler_for, styles
 from rubricate_service.lint.witness.repair import repaired
 from rubricate_service.pool import CheckPool
 from rubricate_service.worker import CheckFault
@@ -22,9 +23,13 @@ from rubricate_service.worker import Finding as Found
 _SECONDS = 5.0
 """Time that a group may take at the very most: it is the attempts that are counted, which end within a tenth
 of that, so that the answer does not hang on how busy the machine is."""
+_MOST_DEMANDS = 1_000
+"""Of a group that is searched: a draft is gone through for each of them."""
 _BATCH = 8
 _ATTEMPTS = 48
 _FEWER_ATTEMPTS = 16
+_LENGTH = ("words", "characters", "letters", "capitals")
+_SENTENCE = 20
 _LENGTHS = (1,)
 _LANGUAGE_LENGTHS = (1, 6, 30)
 _MANY_LENGTHS = (1, 0, 4, 12, 40)
@@ -54,6 +59,8 @@ async def search(pool: CheckPool, group: BuiltGroup, known: Sequence[Finding], d
         known: Findings about it.
         deadline: On the event loop's clock.
     """
+    if sum(len(rubric.demands or ()) for rubric in group.checks) > _MOST_DEMANDS:
+        return Searched(None)
     undecided = any(isinstance(found, CheckFault) for r in group.checks for found in group.all_said(r))
     if undecided or any(finding.severity == "error" for finding in known):
         return Searched(None)
@@ -90,8 +97,9 @@ class _Hunt:
 
     async def find(self, rubrics: Sequence[BuiltRubric], attempts: int) -> str | None:
         """A response that passes these rubrics, None where the attempts are used up."""
-        candidates = islice(_candidates(rubrics), attempts)
-        while batch := list(dict.fromkeys(islice(candidates, _BATCH))):
+        candidates = islice(filter(str.strip, _candidates(rubrics)), attempts)  # blank responses score 0
+        # off the loop: drafts of many demands take their time
+        while batch := await asyncio.to_thread(lambda: list(dict.fromkeys(islice(candidates, _BATCH)))):
             chunk = chunk_of(self._group, rubrics, batch)
             for text, row in zip(batch, await self._pool.run(chunk, self._until), strict=True):
                 if all(
@@ -140,10 +148,24 @@ def _candidates(rubrics: Sequence[BuiltRubric]) -> Iterator[str]:
     opaque = opaque or any(b.measure.kind == "sentences" and b.measure.count is None for b in bounds)
     spoken = any(isinstance(demand, InLanguage) for demand in demands)
     lengths = _MANY_LENGTHS if opaque else _LANGUAGE_LENGTHS if spoken else _LENGTHS
+    yield from _shortest(demands)
     for style in styles(demands, cores, lengths=lengths):
         draft = draft_for(demands, style)
         if draft is not None:
             yield repaired(draft, bounds).write()
+
+
+def _shortest(demands: Sequence[Demand]) -> Iterator[str]:
+    """A few loose words, where there may not be more, and a mark where there may be none."""
+    highest = min(
+        (d.high for d in demands if isinstance(d, Bounds) and d.measure.kind in _LENGTH), default=math.inf
+    )
+    if highest < _SENTENCE:
+        filler = filler_for(demands)
+        for count in (3, 2, 1):
+            if count <= highest:
+                yield " ".join(filler.words[:count])
+        yield from filter(filler.may_use, "…-.")
 
 
 def _opposite(rubric: BuiltRubric) -> list[Demand]:
