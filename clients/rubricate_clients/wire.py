@@ -210,7 +210,10 @@ class Span(BaseModel):
 
 
 class Verdict(BaseModel):
-    """What one rubric says of one response. `score` is in [0, 1], None when undecided."""
+    """What one rubric says of one response. `score` is in [0, 1], None when undecided.
+
+    `evidence` is there only where it was asked for, and has at most the first 1,000 spans.
+    """
 
     id: str
     score: Finite | None

@@ -15,18 +15,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
-import os
 import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rubricate_service.errors import told_without_texts
 from rubricate_service.telemetry.metrics import CHECK_SECONDS
@@ -40,25 +37,16 @@ from rubricate_service.worker import (
     Outcome,
     Results,
     built,
-    main,
 )
+from rubricate_service.worker_process import NOT_BEGUN, Died, WorkerProcess
 
 log = logging.getLogger("rubricate.pool")
 
-_POLL_S = 0.02
 _START_LIMIT_S = 120.0
 _START_ATTEMPTS = 5
-_NOT_BEGUN = -1
 _LOSSES = 5
-_STALLED = 3
-"""A worker that has not moved on for so many time limits, and hardly ran in that time, is stuck."""
 _SLOW_TWICE = 2
 """A pattern or rule that was too slow on so many responses of a request is not run on the others."""
-_GRACE_S = 0.1
-"""How long a worker may go on with a check that nobody waits for: most end sooner than a worker starts."""
-
-Cause = Literal["killed", "too_slow", "late", "unwanted"]
-
 Findings = list[list[Outcome]]
 LATE = CheckFault("timeout", "no verdict by the deadline")
 """What stands in findings where the deadline came first."""
@@ -73,107 +61,6 @@ class _Job:
     crashes: Counter[int] = field(default_factory=Counter)
     losses: int = 0
     done: Future[None] = field(default_factory=Future)
-
-
-class _Died(Exception):
-    """The worker stopped answering while it ran pair `number`, or before it began."""
-
-    def __init__(self, number: int, cause: Cause, seconds: float = 0.0) -> None:
-        super().__init__(number, cause, seconds)
-        self.number = number
-        self.cause = cause
-        self.seconds = seconds
-
-
-class _Worker:
-    """One worker process and this end of its pipe."""
-
-    def __init__(self, context: Any, time_limit_s: float) -> None:
-        self._progress = context.RawValue("q", 0)
-        self._unwanted = context.RawValue("b", 0)
-        self._pipe: Connection
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=main,
-            args=(theirs, self._progress, self._unwanted, time_limit_s),
-            daemon=True,
-            name="rubricate-checks",
-        )
-        self._process.start()
-        theirs.close()
-
-    def wait_ready(self, timeout_s: float) -> None:
-        """Block until the worker has loaded its data; raises `RuntimeError` when it does not."""
-        try:
-            if self._pipe.poll(timeout_s):
-                self._pipe.recv()
-                return
-        except (EOFError, OSError):
-            pass
-        self.kill()
-        raise RuntimeError("a check worker did not start; its own message is in the log above")
-
-    def run(
-        self,
-        chunk: Chunk,
-        limit_s: float,
-        patience_s: float,
-        take: Callable[[Results], None],
-        is_wanted: Callable[[], bool],
-    ) -> list[float]:
-        """Give each part of a chunk's results to `take`; the seconds of each of its specs.
-
-        Raises:
-            _Died: one check used more than `limit_s` of the processor (`too_slow`) or kept the others
-                waiting for more than `patience_s` (`late`), or the worker died or stood still (`killed`),
-                or did not end the check under way when it was not wanted any more (`unwanted`).
-        """
-        self._progress.value = _NOT_BEGUN
-        self._unwanted.value = 0
-        try:
-            self._pipe.send(chunk)
-            while True:
-                self._watch(limit_s, patience_s, is_wanted)
-                results, seconds = self._pipe.recv()
-                take(results)
-                if seconds is not None:
-                    return list(seconds)
-        except (EOFError, OSError):
-            raise _Died(self._progress.value, "killed") from None
-
-    def _watch(self, limit_s: float, patience_s: float, is_wanted: Callable[[], bool]) -> None:
-        """Wait for a part of the answer, or for a reason to wait no longer (see `run`)."""
-        number, began, burned = _NOT_BEGUN, time.monotonic(), self._burned()
-        left_at: float | None = None
-        while not self._pipe.poll(_POLL_S):
-            if left_at is None and not is_wanted():
-                self._unwanted.value = 1
-                left_at = time.monotonic()
-            ran, used = time.monotonic() - began, self._burned() - burned
-            if left_at is not None and time.monotonic() - left_at > _GRACE_S:
-                raise _Died(number, "unwanted")
-            if self._progress.value != number:
-                number, began, burned = self._progress.value, time.monotonic(), self._burned()
-            elif used > limit_s:
-                raise _Died(number, "too_slow", used)
-            elif ran > patience_s:
-                raise _Died(number, "late", ran)
-            elif ran > _STALLED * limit_s and used < ran / 50:
-                raise _Died(number, "killed")
-
-    def _burned(self) -> float:
-        """Seconds of processor time that the process has used; where nobody tells, those of the clock."""
-        try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
-        except FileNotFoundError:
-            return time.monotonic()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def kill(self) -> None:
-        """End the process now, whatever it does."""
-        self._pipe.close()
-        self._process.kill()
-        self._process.join()
 
 
 class CheckPool:
@@ -260,7 +147,7 @@ class CheckPool:
 
     def _serve(self) -> None:
         """Body of a dispatcher thread: one worker's life, and its successors'."""
-        worker: _Worker | None = None
+        worker: WorkerProcess | None = None
         try:
             worker = self._new_worker()
             self._alive += 1
@@ -274,7 +161,7 @@ class CheckPool:
             try:
                 worker = worker or self._new_worker()
                 self._run(worker, job)
-            except _Died as death:
+            except Died as death:
                 if worker is not None:
                     worker.kill()
                 worker = None
@@ -283,6 +170,8 @@ class CheckPool:
                 if job.losses < _LOSSES and not job.done.cancelled():
                     self._jobs.put(job)
             except Exception as error:
+                if worker is not None:
+                    worker.kill()
                 worker = None
                 log.error("a chunk of checks was lost: %s", told_without_texts(error))  # noqa: TRY400
                 with suppress(InvalidStateError):  # nobody waits any more
@@ -290,10 +179,10 @@ class CheckPool:
         if worker is not None:
             worker.kill()
 
-    def _new_worker(self) -> _Worker:
+    def _new_worker(self) -> WorkerProcess:
         """A worker that is ready; one that dies while it starts gets a few successors."""
         for attempt in range(1, _START_ATTEMPTS + 1):
-            worker = _Worker(self._context, self._time_limit_s)
+            worker = WorkerProcess(self._context, self._time_limit_s)
             try:
                 worker.wait_ready(_START_LIMIT_S)
             except RuntimeError:
@@ -304,7 +193,7 @@ class CheckPool:
                 break
         return worker
 
-    def _run(self, worker: _Worker, job: _Job) -> None:
+    def _run(self, worker: WorkerProcess, job: _Job) -> None:
         self._give_up_slow(job)
         left = max(0.0, job.deadline - time.monotonic())
         chunk = replace(job.chunk, skip=job.chunk.skip.union(job.settled))
@@ -319,11 +208,11 @@ class CheckPool:
         with suppress(InvalidStateError):  # nobody waits any more
             job.done.set_result(None)
 
-    def _settle(self, job: _Job, death: _Died) -> None:
+    def _settle(self, job: _Job, death: Died) -> None:
         if death.cause == "unwanted":
             return
         number = death.number
-        if number == _NOT_BEGUN or number in job.settled:  # killed between checks: none is to blame
+        if number == NOT_BEGUN or number in job.settled:  # killed between checks: none is to blame
             log.warning("a check worker was lost between checks")
             job.losses += 1
             if job.losses == _LOSSES:

@@ -141,7 +141,7 @@ def work(
                 ended = time.perf_counter()
                 seconds[position] += ended - began
                 began = ended
-                if ended - sent > _PART_S:
+                if chunk.explain or ended - sent > _PART_S:
                     yield results, None
                     results, sent = {}, ended
             number += 1

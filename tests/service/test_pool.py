@@ -7,19 +7,22 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing import active_children
 from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
 
-from rubricate_service.pool import CheckPool, Findings, _Worker
+from rubricate_service.pool import LATE, CheckPool, Findings
 from rubricate_service.worker import CheckFault, CheckItem, CheckSpec, Chunk, Finding
+from rubricate_service.worker_process import WorkerProcess
 
 NO_COMMA = CheckSpec("punctuation:no_comma", b"{}")
 # backtracks for ages on a run of a's that a b ends
 ENDLESS = CheckSpec("keywords:existence", b'{"keywords":["(a+)+$"]}')
 BAIT = "a" * 40 + "b"
+SLOW = f"{'a' * 18}b"  # some 20 ms, or more on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -31,24 +34,25 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 def signal_workers(number: signal.Signals) -> None:
     for worker in active_children():
         if worker.name == "rubricate-checks" and worker.pid is not None:
-            os.kill(worker.pid, number)
+            with suppress(ProcessLookupError):  # it is dead already
+                os.kill(worker.pid, number)
 
 
-WORKERS: list[_Worker] = []
+WORKERS: list[WorkerProcess] = []
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _known_workers() -> Iterator[None]:
     """Keep every worker that is made, so that a test can tell which one runs what."""
-    run_chunk = _Worker.run
+    run_chunk = WorkerProcess.run
 
-    def run(self: _Worker, *args: Any) -> Any:
+    def run(self: WorkerProcess, *args: Any) -> Any:
         if self not in WORKERS:
             WORKERS.append(self)
         return run_chunk(self, *args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Worker, "run", run)
+        patch.setattr(WorkerProcess, "run", run)
         yield
 
 
@@ -171,3 +175,65 @@ def test_the_loop_is_free_while_checks_run(loop: asyncio.AbstractEventLoop, pool
 
     # a loop that ran the check itself would stand still for its whole second
     assert loop.run_until_complete(lag()) < 0.9
+
+
+def test_a_chunk_that_nobody_waits_for_does_not_keep_its_worker(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool
+) -> None:
+    """A client that left had its checks run to the end, for as long as they took."""
+
+    async def leave() -> float:
+        work = chunk([f"{n} {SLOW}" for n in range(400)], ENDLESS)
+        jobs = [asyncio.ensure_future(pool.run(work, loop.time() + 100)) for _ in range(pool.workers)]
+        await asyncio.sleep(0.3)
+        for job in jobs:
+            job.cancel()
+        began = loop.time()
+        assert holds(await pool.run(chunk(["a"], NO_COMMA), loop.time() + 60)) == [[True]]
+        return loop.time() - began
+
+    assert loop.run_until_complete(leave()) < 5.0
+
+
+def test_a_stuck_check_that_nobody_waits_for_does_not_keep_its_worker(
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    async def leave() -> float:
+        pool = CheckPool(1, time_limit_s=60.0)
+        await pool.start()
+        try:
+            job = asyncio.ensure_future(pool.run(chunk([BAIT], ENDLESS), loop.time() + 1000))
+            await asyncio.sleep(0.3)
+            job.cancel()
+            began = loop.time()
+            assert holds(await pool.run(chunk(["a"], NO_COMMA), loop.time() + 60)) == [[True]]
+            return loop.time() - began
+        finally:
+            await pool.close()
+
+    assert loop.run_until_complete(leave()) < 10.0
+
+
+def test_what_is_decided_by_the_deadline_is_handed_over(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool
+) -> None:
+    """A chunk that was not whole by then was lost as a whole."""
+    began = time.monotonic()
+    found = run(loop, pool, chunk([f"{n} {SLOW}" for n in range(400)], NO_COMMA, ENDLESS), limit_s=2.0)
+    assert time.monotonic() - began < 5.0
+    assert holds(found)[0][0] is True
+    assert found[-1] == [LATE, LATE]
+    decided = [row for row in found if row[0] is not LATE]
+    assert found[: len(decided)] == decided
+
+
+def test_evidence_that_never_ends_leaves_the_verdict_and_the_evidence_of_others(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool
+) -> None:
+    """The first match decides quickly; to look for the others takes for ever."""
+    first_is_quick = CheckSpec("keywords:existence", b'{"keywords":["x|(a+)+$"]}')
+    work = chunk(["x y", f"x {BAIT}", "x, y"], NO_COMMA, first_is_quick)
+    found = run(loop, pool, work)
+    assert holds(found) == [[True, True], [True, True], [False, True]]
+    evidence = loop.run_until_complete(pool.explain(work, found, loop.time() + 20))
+    assert [[len(spans) for spans in row] for row in evidence] == [[0, 1], [0, 0], [1, 0]]

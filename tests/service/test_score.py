@@ -202,6 +202,60 @@ def test_explain_shows_spans_of_the_text_as_sent_the_rescuing_variant_and_the_pr
 
 
 @pytest.mark.parametrize(
+    ("rubric", "text", "score"),
+    [
+        (NO_COMMA, "," * 300_000, 0.0),
+        ({"check": "keywords:existence", "kwargs": {"keywords": ["e"]}}, "e" * 300_000, 1.0),
+        ({"check": "text:word_count", "kwargs": {"min": 1}}, "e " * 150_000, 1.0),
+    ],
+)
+def test_evidence_is_bounded(client: TestClient, rubric: dict[str, Any], text: str, score: float) -> None:
+    """It was as long as the text, and made the verdict late."""
+    plain = one(client, rubric, text)
+    explained = one(client, rubric, text, explain=True)
+    evidence = explained.pop("evidence")
+    assert explained == plain
+    assert plain["score"] == score
+    assert [(span["start"], span["end"]) for span in evidence[:1]] == [(0, 1)]
+    assert len(evidence) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("check", "text", "variant"),
+    [
+        ("punctuation:no_comma", "It is fine\na, b", "last_line_removed"),
+        ("startend:quotation", '*"quoted"*', "raw_without_asterisks"),
+    ],
+)
+def test_evidence_does_not_speak_against_the_variant_that_decided(
+    client: TestClient, check: str, text: str, variant: str
+) -> None:
+    """It was of the text as sent, where the commas of a removed line are violations."""
+    verdict = one(client, {"check": check}, text, explain=True, mode="loose")
+    assert (verdict["score"], verdict["variant"], verdict["evidence"]) == (1.0, variant, [])
+    strict = one(client, {"check": "punctuation:no_comma"}, "a, b", explain=True, mode="loose")
+    assert (strict["score"], strict["evidence"][0]["kind"]) == (0.0, "violation")
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_what_is_decided_by_the_deadline_is_in_the_answer(client: TestClient, explain: bool) -> None:
+    """All verdicts of a chunk were late where one was."""
+    slow = {"check": "keywords:existence", "kwargs": {"keywords": ["(a+)+$"]}}
+    texts = [f"{n} {'a' * 18}b" for n in range(1_000)]
+    body = post(
+        client,
+        [{"prompt": "p", "rubrics": [NO_COMMA, slow], "responses": texts}],
+        deadline_s=2.0,
+        explain=explain,
+    )
+    commas, others = zip(*(r["rubrics"] for r in body["groups"][0]["responses"]), strict=True)
+    assert {verdict["score"] for verdict in commas} == {1.0, None}
+    late = {verdict["error"]["message"] for verdict in commas if verdict["status"] == "failed"}
+    assert late == {"no verdict within 2 s"}
+    assert {verdict["status"] for verdict in others} >= {"failed"}
+
+
+@pytest.mark.parametrize(
     ("sentence", "parsed"), [("The answer must use at most 20 words.", True), ("Be yourself.", False)]
 )
 def test_a_constraint_sentence_that_was_not_understood_is_told(
@@ -246,6 +300,27 @@ def test_a_stream_has_a_line_for_each_group_and_ends_with_the_stats(
         for line in lines:
             advantages = [r["advantage"] for r in line["group"]["responses"]]
             assert advantages == [r["advantage"] for r in by_id[line["group"]["id"]]["responses"]]
+
+
+@pytest.mark.parametrize(
+    ("accept", "streams"),
+    [
+        ("application/x-ndjson", True),
+        ("APPLICATION/X-NDJSON", True),
+        ("text/html, application/x-ndjson ; q=0.5, */*;q=0.1", True),
+        ("application/x-ndjson, application/json", True),
+        ("application/x-ndjson;q=0", False),
+        ("application/x-ndjson; Q=0.000, application/json", False),
+        ("application/json, application/x-ndjson;q=0.5", False),
+        ("application/x-ndjson-other", False),
+        ("*/*", False),
+        (";;,=,q", False),
+    ],
+)
+def test_the_accept_header_is_parsed(client: TestClient, accept: str, streams: bool) -> None:
+    body = {"groups": [{"prompt": "p", "rubrics": [NO_COMMA], "responses": ["a"]}]}
+    answer = client.post("/v1/score", json=body, headers={"Accept": accept})
+    assert answer.headers["content-type"] == ("application/x-ndjson" if streams else "application/json")
 
 
 @pytest.mark.parametrize(

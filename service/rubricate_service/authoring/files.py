@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,12 @@ def parsed(rows: Iterator[Row], model: type[M]) -> tuple[list[tuple[Row, M]], li
 def _json_rows(path: Path) -> Iterator[Row]:
     rows = read_json_rows(path)
     with path.open("rb") as file:
-        is_list = next((line for line in file if line.strip()), b"").lstrip().startswith(b"[")
+        is_list = (
+            next((line for line in file if line.strip()), b"")
+            .removeprefix(BOM_UTF8)
+            .lstrip()
+            .startswith(b"[")
+        )
     for number, value, fault in rows:
         yield Row(f"{'item' if is_list else 'line'} {number + 1}", value, fault)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -125,7 +126,7 @@ def _with_sources(groups: Sequence[tuple[int, ReportGroup]], of: Path) -> list[R
     """The groups beside what was scored, which is found by the number of its line."""
     if not of.is_file():
         raise FileError(f"there is no file {of}")
-    lines = of.read_bytes().split(b"\n")
+    lines = of.read_bytes().removeprefix(BOM_UTF8).split(b"\n")
     found: list[ReportGroup] = []
     for number, group in groups:
         try:

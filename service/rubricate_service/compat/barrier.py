@@ -13,6 +13,9 @@ Each member that has come is a `Wait` in `Waits` until it is answered:
 | scored | handed out | set | yes | its result comes; its client leaves |
 | left | handed out | set | no | its result comes; its retry comes; the result got lost |
 
+A result has got lost after a time that counts from the member's first try, however often it comes again. A
+member that is refused, then or before, is forgotten: its retry takes a new seat.
+
 `round` is set only in the process that scores. What comes for a member that has left is put aside at the
 place; its retry, which is told by its text, gets that without counting as another member. A member that was
 undecided and comes again is scored again within its round, whose texts the place keeps for that; where the
@@ -148,7 +151,8 @@ class Barrier:
         wait = self._waits.come_again(member)
         if wait is None:
             seat = Seat(name=uuid4().hex, text=member.text, host=place.host)
-            wait = Wait(member, seat, asyncio.get_running_loop().create_future())
+            loop = asyncio.get_running_loop()
+            wait = Wait(member, seat, loop.create_future(), due=loop.time() + self._timeout_s)
             self._waits.add(wait)
             wait.joining = self._spawn(self._join(place, wait))
         try:
@@ -163,17 +167,17 @@ class Barrier:
 
     async def _answer(self, place: Place, wait: Wait) -> Result:
         # what is waited for does not end with the wait: a group whose seats were taken must be scored
-        done, _ = await asyncio.wait({wait.answer}, timeout=self._timeout_s)
+        now = asyncio.get_running_loop().time
+        done, _ = await asyncio.wait({wait.answer}, timeout=wait.due - now())
         if not done:
             self._spawn(self._take(place, wait))
-            done, _ = await asyncio.wait({wait.answer}, timeout=self._limit_s(wait.member.task))
-        if not done:
-            raise Unavailable(_LOST)
+            await asyncio.wait({wait.answer}, timeout=self._lost_at(wait) - now())
+        wait.settle(Unavailable(_LOST))  # where nothing has come
         return wait.answer.result()
 
-    def _limit_s(self, task: Task) -> float:
-        """After which a group that is being scored has lost its scores."""
-        return (task.options.deadline_s or self._settle_s) + _GRACE_S
+    def _lost_at(self, wait: Wait) -> float:
+        """When its scores have got lost, by the loop's clock."""
+        return wait.due + (wait.member.task.options.deadline_s or self._settle_s) + _GRACE_S
 
     async def _join(self, place: Place, wait: Wait) -> None:
         try:
@@ -223,8 +227,11 @@ class Barrier:
         if is_free:
             self._waits.forget(seat)
         elif seat in self._waits:
-            asyncio.get_running_loop().call_later(self._limit_s(wait.member.task), self._waits.forget, seat)
             self._waits.leave(wait)
+            if wait.answer.done():  # refused: a retry needs a new seat
+                self._waits.forget(seat)
+            else:
+                asyncio.get_running_loop().call_at(self._lost_at(wait), self._waits.forget, seat)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something that goes on when the request that wanted it is gone."""

@@ -66,6 +66,7 @@ class Wait:
 
     Attributes:
         answer: Its result; an error only while somebody waits for it.
+        due: When the time of its group is out, by the loop's clock; a retry does not put it off.
         joining: The work of taking the seat.
         round: The scoring of its group, once that has begun in this process.
         is_present: Whether its client is still there.
@@ -74,6 +75,7 @@ class Wait:
     member: Member
     seat: Seat
     answer: asyncio.Future[Result]
+    due: float
     joining: asyncio.Task[None] = field(init=False)
     round: Round | None = None
     is_present: bool = True

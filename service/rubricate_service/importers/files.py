@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def read_rows(source: Path) -> Iterator[tuple[int, Any, str | None]]:
         raise FileError(f"there is no file {source}")
     with source.open("rb") as file:
         first = next((line for line in file if line.strip()), b"")
-    if first.lstrip().startswith(b"["):
+    if first.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         return ((number, row, None) for number, row in enumerate(_list(source)))
     return _lines(source)
 
@@ -33,6 +34,7 @@ def read_rows(source: Path) -> Iterator[tuple[int, Any, str | None]]:
 def _lines(source: Path) -> Iterator[tuple[int, Any, str | None]]:
     with source.open("rb") as file:
         for number, line in enumerate(file):
+            line = line if number else line.removeprefix(BOM_UTF8)  # editors on Windows put one there
             if not line.strip():
                 continue
             try:
@@ -43,7 +45,7 @@ def _lines(source: Path) -> Iterator[tuple[int, Any, str | None]]:
 
 def _list(source: Path) -> list[Any]:
     try:
-        rows: list[Any] = from_json(source.read_bytes(), allow_inf_nan=False)
+        rows: list[Any] = from_json(source.read_bytes().removeprefix(BOM_UTF8), allow_inf_nan=False)
     except ValueError as error:
         raise FileError(f"{source} begins as a JSON list and is none: {error}") from None
     return rows

@@ -156,7 +156,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class ParagraphStart:
-    """Paragraph `number` (from 1) between blank lines starts with a word, or if `cased` with a part of one."""
+    """Paragraph `number` (from 1) between blank lines starts with a word, if `cased` with part of one."""
 
     number: int
     word: str

@@ -102,3 +102,11 @@ def test_a_file_that_cannot_be_read_says_where(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileError, match="there is no file"):
         list(read_rows(tmp_path / name))
+
+
+@pytest.mark.parametrize("text", ['{"name": "one"}\n{"name": "two"}\n', '[{"name": "one"}, {"name": "two"}]'])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.yaml"])
+def test_a_byte_order_mark_costs_no_row(tmp_path: Path, name: str, text: str) -> None:
+    text = text if name == "a.jsonl" else "- name: one\n- name: two\n"
+    items, faults = read(tmp_path / name, f"\ufeff{text}")
+    assert ([item.name for item in items], faults) == (["one", "two"], [])

@@ -113,3 +113,18 @@ def test_people_get_tables(tmp_path: Path) -> None:
     done = rubricate("probe", str(source), "--check-workers", "1")
     assert "line 1: group 'weak'" in done.stdout
     assert "1 of 2 groups pay for an answer that deserves nothing" in done.stdout
+
+
+def test_a_file_without_a_group_ends_with_2(tmp_path: Path) -> None:
+    """As it does with the other commands."""
+    done = rubricate("probe", str(write_rows(tmp_path / "empty.jsonl", [])))
+    assert done.returncode == 2
+    assert "has no group to probe" in " ".join(done.stderr.split())
+
+
+def test_a_file_that_is_wrong_throughout_shows_its_first_faults(tmp_path: Path) -> None:
+    rows = [*["{"] * 50, {"prompt": "p", "rubrics": [{"check": "punctuation:no_comma"}]}]
+    done = rubricate("probe", str(write_rows(tmp_path / "torn.jsonl", rows)), "--check-workers", "1")
+    assert done.returncode == 1
+    assert done.stderr.count("this line is not JSON") == 20
+    assert "and 30 more faults" in done.stderr

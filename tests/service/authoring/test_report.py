@@ -14,8 +14,8 @@ import pytest
 from author_commands import rubricate, write_rows
 
 from rubricate_clients.testing import FakeJudge
-from rubricate_clients.wire import Group, ScoredGroup
-from rubricate_service.authoring.figures import doubts, group_figures, twins
+from rubricate_clients.wire import Group, Rubric, ScoredGroup
+from rubricate_service.authoring.figures import doubts, group_figures, key_of, twins
 from rubricate_service.authoring.report import page, short, visible
 from rubricate_service.authoring.scored import ReportGroup, Scores
 
@@ -184,6 +184,32 @@ def test_rubrics_that_say_the_same_are_found_over_groups() -> None:
     assert ({pair.one.name, pair.other.name}, pair.count) == ({"0", "1"}, 12)
     assert pair.phi == pytest.approx(1.0)
     assert twins([report_group(rows)] * 2) == []  # too few to tell
+
+
+def test_a_check_with_other_kwargs_is_another_rubric() -> None:
+    """Three of one id were one row, and the two that are the same were not told."""
+    rubrics: list[dict[str, Any]] = [
+        {"check": "text:contains", "kwargs": {"values": [word], "at_least": None}}
+        for word in ("sea", "salt", "sea")
+    ]
+    texts = ["sea", "salt", "sea and salt", "sand"] * 2
+    source = Group.model_validate({"prompt": "p", "rubrics": rubrics, "responses": texts})
+    group = report_group([[float(word in text) for word in ("sea", "salt", "sea")] for text in texts])
+    group = ReportGroup(group.id, group.rubric_ids, group.responses, source)
+    (pair,) = twins([group])
+    sea = 'text:contains {"values": ["sea"]}'
+    assert (pair.one.told, pair.other.told) == (sea, sea)
+    text = " ".join(Reader(page(Scores([group]), "t")).text.split())
+    assert f"{sea} check 16 50 %" in text.replace(" passes", "")
+    assert 'text:contains {"values": ["salt"]} check 8 50 %' in text
+
+
+def test_the_order_of_kwargs_makes_no_other_rubric() -> None:
+    one, other = (
+        key_of(Rubric(check="text:contains", kwargs=kwargs), "0")
+        for kwargs in ({"values": ["sea"], "at_least": 1}, {"at_least": 1, "values": ["sea"]})
+    )
+    assert one == other
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,68 @@ def test_members_are_forgotten_though_their_place_takes_no_seat_back(monkeypatch
         lost.cancel()
         await until(lambda: [*barrier._waits] == [])
 
-    play(lambda timeout_s: Gone(9, 1 << 20), script)
+    play(lambda timeout_s: Gone(9, 1 << 20), script, timeout_s=0.5)
+
+
+@needs_redis
+@pytest.mark.parametrize("patience_s", [LONG, 1.3])
+def test_members_whose_scoring_process_was_killed_are_scored_at_a_retry(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch, patience_s: float
+) -> None:
+    """Every retry waited for the dead process again, also that of a client that leaves before it is told."""
+    monkeypatch.setattr("rubricate_service.compat.barrier._GRACE_S", 0.7)
+    options = Options(deadline_s=0.1)
+    refusals: list[str] = []
+
+    async def insist(barrier: Barrier, text: str) -> Result:
+        while True:
+            try:
+                async with asyncio.timeout(patience_s):
+                    return await ask(barrier, text, options=options)
+            except Unavailable as error:
+                refusals.append(error.message)
+            except TimeoutError:
+                pass
+            await asyncio.sleep(0.1)
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        clients = [asyncio.create_task(insist(barrier, text)) for text in ("a", "bb")]
+        key = task_of(options=options).key
+        await until(lambda: redis.command("HLEN", f"rubricate:group:{key}") == 2)
+        killed = RedisPlace(redis.url, LONG)
+        seats = await killed.join(key, Seat(name="last", text="ccc", host=killed.host), 3)
+        await killed.close()
+        assert seats is not None
+        async with asyncio.timeout(20):
+            results = await asyncio.gather(*clients)
+        assert [r.advantage for r in results] == [1.0, 2.0]
+        assert all("went away" in message for message in refusals)
+
+    redis.command("FLUSHALL")
+    play(lambda timeout_s: RedisPlace(redis.url, timeout_s), script, timeout_s=1.0)
+
+
+def test_a_retry_is_not_told_of_an_outage_that_is_over() -> None:
+    """It got the refusal of its first try once more, though its place took seats again."""
+
+    class Unsteady(LocalPlace):
+        is_away = True
+
+        async def join(self, key: str, seat: Seat, size: int) -> list[Seat] | None:
+            if self.is_away:
+                raise Unavailable("away")
+            return await super().join(key, seat, size)
+
+    place = Unsteady(9, 1 << 20)
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        with pytest.raises(Unavailable, match="away"):
+            await ask(barrier, "a")
+        await until(lambda: [*barrier._waits] == [])
+        place.is_away = False
+        await asyncio.gather(*(ask(barrier, text) for text in "abc"))
+
+    assert play(lambda timeout_s: place, script).rounds == [["a", "b", "c"]]
 
 
 def test_an_undecided_member_is_scored_again_within_its_group(place: MakePlace) -> None:

@@ -240,6 +240,7 @@ NEAR_MISSES: list[tuple[Case, ...]] = [
     (first_word("ships", 1), repeat("ship")),  # it may go on as one word
     (first_word("ship", 1), forbidden("ships")),
     (first_word("ship", 2), repeat("Name a port.")),
+    (first_word("straße", 1), text("starts_with", value="STRASSE", case_sensitive=False)),
 ]  # fmt: skip
 
 
@@ -299,6 +300,24 @@ def test_a_way_out_makes_it_a_warning(lint: Lint, rule: str, cases: tuple[Case, 
     (finding,) = [f for f in lint(rubrics(*cases)).findings if f.rule == rule]
     assert finding.severity == "warning"
     assert says in finding.message
+
+
+WORDINGS: list[tuple[tuple[Case, ...], str]] = [
+    ((LOWER, capitals("at least", 1)), "at least 1 word in capitals, while"),
+    ((QUOTED, repeat("Name a port.")), "asks for '\"'"),
+    ((times("oar", "at least", 2), times("oar", "less than", 2)), 'at most 1 time "oar", while'),
+]
+
+
+@pytest.mark.parametrize(("cases", "says"), WORDINGS, ids=lambda v: v if isinstance(v, str) else "")
+def test_findings_are_in_plain_words(lint: Lint, cases: tuple[Case, ...], says: str) -> None:
+    assert says in " ".join(f.message for f in lint(rubrics(*cases)).findings)
+
+
+def test_faults_name_no_class_of_python(lint: Lint) -> None:
+    (error,) = [f for f in lint({"rubrics": [{"check": "punctuation:no_comma", "kwargs": 3}]}).findings
+                if f.severity == "error"]  # fmt: skip
+    assert error.message == "Input should be an object"
 
 
 @pytest.mark.parametrize(

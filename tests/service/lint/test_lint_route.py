@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+
+from rubricate_service.errors import Overloaded
+from rubricate_service.http.admission import Admission
 
 NO_COMMA = {"check": "punctuation:no_comma"}
 URL = "/v1/rubrics/lint"
@@ -103,6 +107,28 @@ def test_hostile_rubrics_cost_no_other_group_and_do_not_hang(client: TestClient)
     found = answer.json()["findings"]
     assert [f["path"] for f in found if f["rule"] == "E01"] == ["groups[1].rubrics[1]"]
     assert client.post(URL, json={"groups": [good]}).status_code == 200
+
+
+def test_linting_took_no_place_in_the_queue(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    admission: Admission = client.app.state.admission  # type: ignore[attr-defined]
+    taken: list[int] = []
+    places = admission.places
+
+    def noting(tenant: str, items: int, deadline: float) -> AbstractAsyncContextManager[None]:
+        taken.append(items)
+        return places(tenant, items, deadline)
+
+    monkeypatch.setattr(admission, "places", noting)
+    body = {"groups": [group(NO_COMMA), group(NO_COMMA, responses=["One.", "Two."])]}
+    assert client.post(URL, json=body).status_code == 200
+    assert taken == [4]
+    assert admission.load.in_flight == 0
+
+    def full(tenant: str, items: int, deadline: float) -> AbstractAsyncContextManager[None]:
+        raise Overloaded("no room", 1.0)
+
+    monkeypatch.setattr(admission, "places", full)
+    assert client.post(URL, json=body).status_code == 429
 
 
 def test_openapi_describes_the_body(client: TestClient) -> None:

@@ -106,6 +106,17 @@ SATISFIABLE: dict[str, list[dict[str, Any]]] = {
         check("punctuation:no_comma"),
     ],
     "what has only an example": [check("format:parentheses"), check("keywords:existence", keywords=["tide"])],
+    "no word at all": [words("less than", 1)],
+    "one word": [words("less than", 2)],
+    "two words": [words("less than", 3)],
+    "four words": [words("less than", 5)],
+    "seven words": [words("less than", 8), check("punctuation:punctuation_dot")],
+    "few words and keywords": [words("less than", 4), check("keywords:existence", keywords=["tide", "quay"])],
+    "few characters": [check("text:char_count", max=9), check("change_case:english_capital")],
+    "few letters": [check("letters:letter_counting", N=4, relation="less than")],
+    "two languages": [
+        check("language:response_language", language="de"), check("change_case:english_lowercase")
+    ],
     "a pitfall": [{**check("text:contains", values=["the"]), "negative": True}, words("at least", 20)],
 }  # fmt: skip
 
@@ -118,6 +129,7 @@ def test_a_witness_passes_every_check(lint: Lint, name: str) -> None:
     (witness,) = report.witnesses
     assert witness.path == "groups[0]"
     assert witness.response is not None
+    assert witness.response.strip()
     text = Text(witness.response, "Describe the harbour.")
     for rubric in rubrics:
         verdict = evaluate(text, build(rubric["check"], rubric["kwargs"]))

@@ -10,6 +10,8 @@ from rubricate_service.lint.finding import RULES, Finding
 from rubricate_service.lint.group import BuiltGroup
 from rubricate_service.lint.rules.common import pairs, quoted
 
+_MARK = re.compile(r"[.,?!'\"]")
+
 
 def clashing_edges(group: BuiltGroup) -> Iterator[Finding]:
     """E06: two beginnings, or two endings, neither of which is a part of the other."""
@@ -61,12 +63,12 @@ def _start_paragraph(start: Starts, paragraph: ParagraphStart) -> bool:
     """
     if paragraph.cased:  # what comes before it in tags is not looked at
         return True
-    token, *more = start.phrase.lower().split(None, 1)
-    bare = token.lstrip("'").lstrip('"')
-    word, mark, _ = re.match(r"([^.,?!'\"]*)([.,?!'\"]?)(.*)", bare, re.DOTALL).groups()  # type: ignore[union-attr]
-    if more or mark or start.word:
-        return word == paragraph.word
-    return paragraph.word.startswith(word)
+    first = paragraph.word.casefold()
+    token, *more = start.phrase.casefold().split(None, 1)
+    word, *behind = _MARK.split(token.lstrip("'").lstrip('"'), maxsplit=1)
+    if more or behind or start.word:
+        return word == first
+    return first.startswith(word)
 
 
 def _end_together(one: Ends, other: Ends) -> bool:

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_](?:[^\s.]*\w)?")
 
 
 _OF_NO_LANGUAGE = ["ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ", "ᎣᏏᏲ ᎠᎹ"]
-"""Words in letters that no profile of langdetect has, which pass every check that lets unknown languages pass."""
+"""Words in letters that no language of langdetect's has: checks that let the unknown pass let them pass."""
 
 
 @cache
