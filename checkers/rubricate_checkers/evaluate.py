@@ -64,7 +64,8 @@ def evaluate(
             holds = True
             variant, subject = rescued
         observed = check.observed(subject)
-        evidence = tuple(check.evidence(text)) if explain else ()
+        # where a variant decided, evidence in the whole text would speak against it
+        evidence = tuple(check.evidence(text)) if explain and variant is None else ()
     except (RecursionError, MemoryError) as error:
         # a response must not gain by breaking a check
         reason = "nested too deeply" if isinstance(error, RecursionError) else "too large"

@@ -68,7 +68,7 @@ def chunk(texts: list[str], *specs: CheckSpec) -> Chunk:
     return Chunk(specs, tuple(CheckItem(t, "", tuple(range(len(specs)))) for t in texts), "strict", False)
 
 
-def run(loop: asyncio.AbstractEventLoop, pool: CheckPool, work: Chunk, limit_s: float = 20.0) -> Findings:
+def run(loop: asyncio.AbstractEventLoop, pool: CheckPool, work: Chunk, limit_s: float = 60.0) -> Findings:
     return loop.run_until_complete(pool.run(work, loop.time() + limit_s))
 
 
