@@ -53,3 +53,18 @@ def no_judge(tmp_path: Path) -> Iterator[TestClient]:
     """A service without a judge."""
     with TestClient(create_app(Settings(cache=str(tmp_path / "v.db"), check_workers=1))) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeJudge]:
+    """A fake judge for a module that asks it directly."""
+    with FakeJudge() as server:
+        yield server
+
+
+@pytest.fixture
+def fake(server: FakeJudge) -> FakeJudge:
+    """The module's fake judge, as it was at the start, content with everything."""
+    server.reset()
+    server.answer = "2"
+    return server
