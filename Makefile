@@ -15,7 +15,7 @@ demo: $(VENV)/.embedded ## start the service with a small judge, score a few gro
 	$(BIN)/rubricate demo
 
 test: $(VENV)/.dev ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-engines: $(VENV)/.dev ## run the tests on a real vLLM and real trainers, where they can be installed
 	for script in scripts/engines/*.sh; do PYTHON=$(PYTHON) $$script || exit 1; done

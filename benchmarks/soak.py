@@ -34,7 +34,7 @@ from _soak_verdicts import Tally
 
 SECONDS = 1800.0
 JUDGED_S = 1200.0
-"""Of a shorter run the fitted line is printed, and no growth but that of filling caches is to be seen in it."""
+"""A shorter run shows no growth but that of filling caches, and is not judged by it."""
 GROWTH_MB = 10.0
 """What the fitted line may rise by; in half an hour's last two thirds that is 30 MB/h."""
 CASES = {"step": 12, "single": 60, "judge": 24, "rules": 12, "group": 24}
