@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, ValidationError
@@ -19,6 +20,12 @@ class ErrorDetail(BaseModel):
     path: str
     message: str
 
+
+_MOST, _DEEPEST, _LONGEST = 100, 8, 100
+"""Of an object's faults that are told, of the names in a fault's path, of the characters of such a name.
+
+Each fault has a path of its own: a name of 1 MB above 10,000 of them would be 10 GB.
+"""
 
 _WORDING = {"extra_forbidden": "unknown field", "missing": "required, but missing"}
 
@@ -37,7 +44,12 @@ def details_of(error: ValidationError) -> list[ErrorDetail]:
 def path_of(loc: tuple[int | str, ...]) -> str:
     """Path of a location in the body: names after dots, positions in brackets; `""` for the whole."""
     parts = (part for part in loc if part not in (PLAIN, STRUCTURED))
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+    names = (f"[{part}]" if isinstance(part, int) else f".{_shortened(part)}" for part in parts)
+    return "".join(names).removeprefix(".")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
 
 
 def _fault(title: str, faults: Sequence[tuple[tuple[int | str, ...], object, str]]) -> ValidationError:
@@ -57,14 +69,18 @@ def _json_faults(value: object, loc: tuple[int | str, ...] = ()) -> Iterator[tup
         yield loc, value, f"{value} is not a JSON number; numbers must be finite"
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _json_faults(item, (*loc, key))
+            yield from _json_faults(item, _below(loc, _shortened(key)))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _json_faults(item, (*loc, index))
+            yield from _json_faults(item, _below(loc, index))
+
+
+def _below(loc: tuple[int | str, ...], part: int | str) -> tuple[int | str, ...]:
+    return (*loc, part) if len(loc) < _DEEPEST else loc
 
 
 def _json_object(value: dict[str, Any]) -> dict[str, Any]:
-    if faults := list(_json_faults(value)):
+    if faults := list(islice(_json_faults(value), _MOST)):
         raise _fault("kwargs", faults)
     return value
 

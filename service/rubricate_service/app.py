@@ -42,7 +42,8 @@ from rubricate_service.telemetry.loop import watching_loop
 from rubricate_service.telemetry.requests import Requests
 from rubricate_service.telemetry.tracing import tracing
 
-GC_THRESHOLDS = (10_000, 20, 20)
+GC_THRESHOLDS = (10_000, 10, 4)
+"""The last one is for what failed calls leave behind: errors and frames that hold each other, and prompts."""
 
 
 @dataclass(frozen=True, slots=True)

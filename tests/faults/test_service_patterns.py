@@ -89,6 +89,9 @@ def _match_s(pattern: re.Pattern[str], text: str) -> float:
     return time.process_time() - began
 
 
+COMMA = {"check": "punctuation:no_comma"}
+
+
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     made = Settings(
@@ -98,8 +101,16 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_a2_linting_a_long_prompt_takes_no_more_than_linear_time(client: TestClient, unit: str) -> None:
+    text = unit * (18_000 // len(unit))
+    group = {"prompt": text, "rubrics": [COMMA, {"criterion": f"It says {text}"}]}
+    began = time.process_time()
+    assert client.post("/v1/rubrics/lint", json={"groups": [group]}).status_code == 200
+    assert time.process_time() - began < QUICK_S
+
+
 BAIT = "a" * 60 + "b"
-COMMA = {"check": "punctuation:no_comma"}
 
 
 def verdict(client: TestClient, rubric: dict[str, Any], response: str = BAIT) -> dict[str, Any]:

@@ -150,6 +150,22 @@ def test_bodies_made_by_hand_are_answered_without_a_5xx(url: str, content: bytes
                 assert len(answer.content) < 200_000 + len(content), path
 
 
+@pytest.mark.parametrize("path", ["/v1/score", "/compat/slime"])
+def test_many_faults_below_a_long_name_do_not_repeat_it(url: str, path: str) -> None:
+    """Once 86 kB of NaN below a name of 50 kB were an answer of 50 MB, and took 1.4 GB to write."""
+    name, numbers = "k" * 50_000, ", ".join(["NaN"] * 9_000)
+    values = f'{{"{name}": [{numbers}]}}'
+    rubric = f'{{"check": "text:contains", "kwargs": {values}}}'
+    body = {
+        "/v1/score": f'{{"groups": [{{"prompt": "p", "rubrics": [{rubric}], "responses": ["r"]}}]}}',
+        "/compat/slime": f'{{"prompt": "p", "response": "r", "label": {values}}}',
+    }[path]
+    answer = httpx2.post(url + path, content=body, timeout=PATIENCE_S, trust_env=False)
+    assert answer.status_code == 422
+    assert "NaN" in answer.text or "nan" in answer.text
+    assert len(answer.content) < 200_000
+
+
 HEAD = b"POST /v1/score HTTP/1.1\r\nHost: x\r\n"
 SENT = {
     "no request line": b"\r\n\r\n\r\n",

@@ -510,6 +510,30 @@ def test_scores_that_got_lost_are_not_waited_for(monkeypatch: pytest.MonkeyPatch
 
 
 @needs_redis
+def test_a_member_whose_seat_got_lost_begins_anew(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a retry that came at once waited at the lost seat again, and so did the next one, for ever."""
+    monkeypatch.setattr("rubricate_service.compat.barrier._GRACE_S", 0.1)
+    options = Options(deadline_s=0.9)
+
+    async def script(barrier: Barrier, scorer: Scorer) -> None:
+        lost = ask(barrier, "a", size=2, options=options)
+        await until(lambda: redis.command("KEYS", "rubricate:group:*") != [])
+        redis.command("FLUSHALL")  # what a Redis that is killed leaves of a group
+        with pytest.raises(Unavailable, match="went away"):
+            await lost
+        await asyncio.sleep(0.2)  # as a client pauses
+        again = [ask(barrier, text, size=2, options=options) for text in "ab"]
+        assert [result.members for result in await asyncio.gather(*again)] == [2, 2]
+
+    redis.command("FLUSHALL")
+    assert play(lambda timeout_s: RedisPlace(redis.url, timeout_s), script, timeout_s=0.5).rounds == [
+        ["a", "b"]
+    ]
+
+
+@needs_redis
 def test_members_of_two_processes_meet(redis: RedisServer) -> None:
     async def played() -> None:
         scorer = Scorer()

@@ -52,7 +52,7 @@ def unsaid_numbers(group: BuiltGroup) -> Iterator[Finding]:
 
 
 def _unquoted(prompt: str) -> str:
-    return re.sub(r'"[^"\n]*"|“[^”\n]*”', " ", prompt)
+    return re.sub(r'"[^"\n]*"|“[^“”\n]*”', " ", prompt)
 
 
 def _value(word: str) -> float:
