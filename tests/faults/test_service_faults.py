@@ -5,9 +5,10 @@ F21 killed, F22 stopped, F23 clocks, F25 full disks, F26 a blocked event loop, F
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,6 @@ from starlette.testclient import TestClient
 from rubricate_clients.client import RewardClient
 from rubricate_clients.testing import FakeJudge
 from rubricate_clients.wire import ScoreAnswer
-from rubricate_service import pipeline
 from rubricate_service.app import create_app
 from rubricate_service.settings import Settings
 from service_process import PATIENCE_S, ServiceProcess, serving
@@ -173,25 +173,41 @@ def test_f25_a_full_disk_costs_log_lines_and_no_request(tmp_path: Path) -> None:
         assert service.metric("rubricate_cache_failing") == 1
 
 
-def test_f26_a_blocked_event_loop_is_measured_and_its_place_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def misplaced(*_: Any) -> None:
-        time.sleep(3.0)  # where a verifier must not be
+BLOCKED = """
+import logging, sys, time
+from starlette.testclient import TestClient
+from rubricate_service import pipeline
+from rubricate_service.app import create_app
+from rubricate_service.settings import Settings
 
-    settings = Settings(cache=str(tmp_path / "v.db"), check_workers=1)
-    with caplog.at_level(logging.WARNING, "rubricate.loop"), TestClient(create_app(settings)) as client:
-        with monkeypatch.context() as patch:
-            patch.setattr(pipeline, "judge_group", misplaced)
-            client.post("/v1/score", json={"groups": groups("a")})
-        until = time.monotonic() + PATIENCE_S
-        while not caplog.messages and time.monotonic() < until:
-            time.sleep(0.05)
-        lag = next(line for line in client.get("/metrics").text.splitlines() if line.startswith(LAG_METRIC))
+async def misplaced(*_):
+    time.sleep(3.0)  # where a verifier must not be
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stdout, format="%(name)s %(message)s")
+    with TestClient(create_app(Settings(cache=sys.argv[1], check_workers=1))) as client:
+        kept, pipeline.judge_group = pipeline.judge_group, misplaced
+        group = {"prompt": "p", "rubrics": [{"check": "punctuation:no_comma"}], "responses": ["a"]}
+        client.post("/v1/score", json={"groups": [group]})
+        pipeline.judge_group = kept
+        time.sleep(1.0)
+        print(client.get("/metrics").text)
+"""
+
+
+def test_f26_a_blocked_event_loop_is_measured_and_its_place_is_named(tmp_path: Path) -> None:
+    # a process of its own, as the watch is one a process, and other tests have services in this one
+    program = tmp_path / "blocked_program.py"
+    program.write_text(BLOCKED)
+    done = subprocess.run(
+        [sys.executable, program, tmp_path / "v.db"], capture_output=True, text=True, check=True, timeout=60
+    )
+    lag = next(line for line in done.stdout.splitlines() if line.startswith(LAG_METRIC))
+    told = next(line for line in done.stdout.splitlines() if line.startswith("rubricate.loop "))
     assert float(lag.split()[1]) >= 1.5
-    assert "the event loop stood still for" in caplog.messages[0]
-    assert f"{Path(__file__).name}:" in caplog.messages[0]
-    assert " misplaced" in caplog.messages[0]
+    assert "the event loop stood still for" in told
+    assert "blocked_program.py:" in told
+    assert " misplaced" in told
 
 
 LAG_METRIC = "rubricate_event_loop_lag_seconds"

@@ -7,15 +7,18 @@ anew with every construct spelled out.
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
-from re import _constants as c  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 __all__ = ["translate"]
+
+# no stubs describe them
+c: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
 
 _LONGEST = 20_000
 _WORD, _DIGIT = r"\p{L}\p{N}_", r"\p{Nd}"
