@@ -310,7 +310,7 @@ def test_f15_a_redis_that_evicts_goes_on_taking_verdicts(judge: FakeJudge, redis
             assert readiness(client)[0] == "ok"
 
 
-@pytest.mark.parametrize("junk", [b"", os.urandom(33), b"\x01" * 33, b"x" * 100_000])
+@pytest.mark.parametrize("junk", [b"", bytes(range(200, 233)), b"\x01" * 33, b"x" * 100_000])
 def test_f16_random_bytes_under_a_key_are_no_verdict_and_are_replaced(
     judge: FakeJudge, redis: RedisServer, junk: bytes
 ) -> None:
