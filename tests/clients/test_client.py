@@ -588,8 +588,8 @@ def test_clients_survive_pickling(client: Client) -> None:
 def test_importing_the_client_is_light() -> None:
     heavy = ["fastapi", "starlette", "nltk", "torch", "numpy", "aiohttp", "httpx2", "rubricate_service"]
     program = (
-        "import sys, time; start = time.perf_counter(); import rubricate_clients.client; "
-        f"print(time.perf_counter() - start, *(m for m in {heavy} if m in sys.modules))"
+        "import sys, time; start = time.process_time(); import rubricate_clients.client; "
+        f"print(time.process_time() - start, *(m for m in {heavy} if m in sys.modules))"
     )
     runs = [
         subprocess.run(
@@ -598,4 +598,4 @@ def test_importing_the_client_is_light() -> None:
         for _ in range(3)
     ]
     assert [modules for _, *modules in runs] == [[], [], []]
-    assert min(float(seconds) for seconds, *_ in runs) < 2.0
+    assert min(float(seconds) for seconds, *_ in runs) < 0.4  # of the processor, whatever else runs

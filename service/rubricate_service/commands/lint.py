@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +19,11 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     settings_of,
     stop,
 )
-from rubricate_service.importers.files import FileError
 from rubricate_service.lint.files import Source, read_source
 from rubricate_service.lint.finding import RULES, Finding
 from rubricate_service.lint.linter import Linter, Report, Witness
@@ -65,13 +64,10 @@ def lint(
         stop("--repeat: asking once cannot show a change; ask at least twice")
     if repeat and settings.judge is None:
         stop("--repeat asks the judge, and none is configured; name one with --judge URL")
-    try:
+    with author_command():
         groups = read_source(source)
-    except (FileError, OSError) as error:
-        stop(str(error))
     if not groups.groups and not groups.faults:
         stop(f"{source} has no group to lint")
-    logging.basicConfig(level=logging.ERROR)
     result = asyncio.run(_lint(groups, settings, witness, repeat))
     if as_json:
         Console().print_json(data=_json(result, witness))

@@ -24,6 +24,7 @@ from rubricate_service.cache.redis import redis_name
 from rubricate_service.compat.errors import Unavailable
 from rubricate_service.compat.place import RETRY_S, Answered, Seat
 from rubricate_service.compat.result import Result
+from rubricate_service.errors import told_without_texts
 
 log = logging.getLogger("rubricate.compat")
 
@@ -144,8 +145,8 @@ class RedisPlace:
             except (OSError, RedisError, TimeoutError) as error:
                 log.warning("%s gives no answers for groups: %s", self._name, error)
                 await asyncio.sleep(1.0)
-            except Exception:
-                log.exception("an answer for a group could not be read")
+            except Exception as error:  # its text may quote a response
+                log.error("an answer for a group could not be read: %s", told_without_texts(error))  # noqa: TRY400
 
     async def _told(self, asked: Awaitable[T]) -> T:
         """What the server says, within the time that it has.

@@ -11,7 +11,7 @@ from rubricate_clients.wire import FailureKind, Rubric, ScoreRequest
 from rubricate_service.compat.task import Task
 from rubricate_service.http.admission import Admission
 from rubricate_service.pipeline import Scorer
-from rubricate_service.routes.score import score_request
+from rubricate_service.routes.score import admitted, score_request
 
 _OF_RUBRICS: frozenset[FailureKind] = frozenset(
     {"unknown_check", "bad_kwargs", "unsupported_rule", "rule_error", "missing_data"}
@@ -113,7 +113,7 @@ async def rate(scorer: Scorer, admission: Admission, task: Task, texts: Sequence
     """
     request = ScoreRequest(groups=[task.asking(texts)], options=task.options)
     run = scorer.run(request.options, task.tenant)
-    async with admission.places(run.tenant, len(texts), run.deadline):
+    async with admitted(admission, request, run):
         answer = await score_request(scorer, request, run)
     responses = answer["groups"][0]["responses"]
     outcomes = [r["outcome"] for r in responses if r["outcome"] is not None]

@@ -65,7 +65,7 @@ async def score_request(scorer: Scorer, request: ScoreRequest, run: Run | None =
 
 
 @asynccontextmanager
-async def _admitted(admission: Admission, request: ScoreRequest, run: Run) -> AsyncIterator[None]:
+async def admitted(admission: Admission, request: ScoreRequest, run: Run) -> AsyncIterator[None]:
     """Hold the places of a request; the time that it waited for them is the run's `queued_s`."""
     responses = sum(len(group.responses) for group in request.groups)
     async with admission.places(run.tenant, responses, run.deadline):
@@ -138,12 +138,12 @@ async def answer_scores(request: Request, *, explain: bool = False) -> Response:
     if _prefers_lines(",".join(request.headers.getlist("accept"))):
         run = scorer.run(body.options, tenant)
         places = AsyncExitStack()
-        await while_connected(request, places.enter_async_context(_admitted(admission, body, run)))
+        await while_connected(request, places.enter_async_context(admitted(admission, body, run)))
         return _AdmittedStream(_lines(scorer, body, run), places)
 
     async def work() -> bytes:
         run = scorer.run(body.options, tenant)
-        async with _admitted(admission, body, run):
+        async with admitted(admission, body, run):
             return orjson.dumps(await score_request(scorer, body, run))
 
     return await answer_once(request, key, work)

@@ -258,7 +258,7 @@ HOSTILE: dict[str, tuple[Callable[[int], str], str, str, str]] = {
 
 def seconds(check: Check, response: str) -> float:
     best = float("inf")
-    for _ in range(3):
+    for _ in range(5):
         start = time.process_time()
         evaluate(Text(response), check)
         best = min(best, time.process_time() - start)
@@ -272,7 +272,7 @@ def test_time_is_linear_in_the_response(name: str) -> None:
     evaluate(Text("warm"), check)
     once, eightfold = seconds(check, make(5_000)), seconds(check, make(40_000))
     # quadratic time would be 64 times as long; what takes less than 50 ms for all of it is fast anyway
-    assert eightfold < max(32 * once, 0.05)
+    assert eightfold < max(24 * once, 0.05)
 
 
 # what the reference code's patterns say, which is the same but takes longer

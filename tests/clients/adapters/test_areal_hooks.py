@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import Unscored
 from rubricate_clients.errors import InvalidRequest
 from torch_stub import Tensor, stub_torch
@@ -141,19 +141,6 @@ def stubs(stats: Stats) -> dict[str, ModuleType]:
         modules[name] = ModuleType(name)
         vars(modules[name]).update(content)
     return modules
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
-
-
-@pytest.fixture
-def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
-    running.reset()
-    monkeypatch.setenv("RUBRICATE_URL", running.url)
-    return running
 
 
 @pytest.fixture

@@ -10,25 +10,18 @@ import asyncio
 import json
 import pickle
 import sys
-from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import open_instruct
 from rubricate_clients.errors import InvalidRequest
 
 
 class RewardConfig:
     """open-instruct's own."""
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +23,6 @@ from reward_service import (
     RUBRICS,
     UNDECIDABLE,
     Wire,
-    reward_service,
     vividness,
 )
 from rubricate_clients.adapters import openrlhf
@@ -40,12 +38,6 @@ ROUTE = "/compat/openrlhf/get_reward"
 RAISES_ON_FIRST = "def evaluate(response):\n    return 1 / (response.count('brook') - 1) != 0\n"
 LABEL = json.dumps({"rubrics": RUBRICS, "size": len(RESPONSES)})
 END = "<|im_end|>"
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import logging
 import multiprocessing
 import pickle
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,13 @@ from typing import Any
 import pytest
 
 from engines.process import free_port
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import AdapterSettings, Score, Scoring, Unscored
 from rubricate_clients.adapters._log import warn_once
 from rubricate_clients.adapters._rows import Sample
 from rubricate_clients.adapters._settings import SERVICE_ONLY
 from rubricate_clients.errors import InvalidRequest, Unauthorized
 from rubricate_service.settings import Settings
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import Score, Unscored, skyrl
 from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.advantages import rdan
@@ -43,12 +43,6 @@ class Registry:
     def register(self, name: str, func: Any) -> None:
         assert name not in self.functions
         self.functions[name] = func
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import Unscored, slime
 from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.adapters._log import warn_once
@@ -39,12 +38,6 @@ class Sample:
 def group(index: int = 0, rubrics: Any = RUBRICS, **fields: Any) -> list[Sample]:
     given = {"prompt": PROMPT, "metadata": {"rubrics": rubrics}, **fields}
     return [Sample(group_index=index, index=n, response=r, **given) for n, r in enumerate(RESPONSES)]
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

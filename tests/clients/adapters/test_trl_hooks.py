@@ -11,13 +11,12 @@ import inspect
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import Scoring, trl
 from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.errors import InvalidRequest
@@ -53,12 +52,6 @@ class Trainer:
             "log_metric": self._log_metric,
             **other,
         }
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from unittest.mock import patch
 import pytest
 
 from engines.process import free_port
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Trouble, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Trouble, Wire
 from rubricate_clients.adapters import (
     Unscored,
     ms_swift,
@@ -165,19 +165,6 @@ LOST: dict[str, Trouble | None] = {"down": None, "slow": "slow", "broken": "brok
 PASSING: list[Trouble] = ["busy", "broken", "cut"]
 
 hooks = pytest.mark.parametrize("name", HOOKS)
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
-
-
-@pytest.fixture
-def service(running: Wire, monkeypatch: pytest.MonkeyPatch) -> Wire:
-    running.reset()
-    monkeypatch.setenv("RUBRICATE_URL", running.url)
-    return running
 
 
 def given(name: str, fault: str, service: Wire, unscored: str) -> list[Given]:

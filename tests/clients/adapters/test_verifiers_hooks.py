@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import Unscored, verifiers
 from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.errors import InvalidRequest
@@ -40,12 +39,6 @@ def trace(response: str) -> SimpleNamespace:
 
 def task(rubrics: Any = RUBRICS) -> SimpleNamespace:
     return SimpleNamespace(prompt=PROMPT, rubrics=rubrics)
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture

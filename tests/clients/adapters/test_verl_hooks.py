@@ -10,7 +10,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire, reward_service
+from reward_service import ADVANTAGES, PROMPT, RESPONSES, RUBRICS, UNDECIDABLE, Wire
 from rubricate_clients.adapters import AdapterSettings, Scoring, Unscored, verl
 from rubricate_clients.adapters._hooks import Hooks
 from rubricate_clients.adapters._rows import Sample
@@ -28,12 +28,6 @@ from torch_stub import tensor
 
 INFO: dict[str, Any] = {"prompt": PROMPT, "rubrics": json.dumps(RUBRICS), "num_turns": 2}
 MASK = tensor([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0]])
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
-    with reward_service(tmp_path_factory.mktemp("service")) as wire:
-        yield wire
 
 
 @pytest.fixture
