@@ -1,8 +1,8 @@
 """Responses per second over HTTP: ours beside a plain FastAPI route with lm-eval's checks, in the same run.
 
 Run with ``python benchmarks/fastapi_route.py [folder]``. The folder holds `ifeval_groups.jsonl` as
-`checks.py` reads it. The responses of 300 to 600 words take part, each group asked by two or three ids of
-IFEval, drawn evenly with kwargs of the data. `make bench` installs what the route needs.
+`checks.py` reads it. Each group is asked by two or three ids of IFEval, drawn evenly with kwargs of the data.
+`make bench` installs what the route needs.
 
 Half of the groups warm both, the other half is measured, so that no text was seen before; five times, each
 with a new service of ours, and in turns with the route. The client keeps as many requests in flight at
@@ -31,21 +31,18 @@ from _service import Service, free_port
 from _upstream import PYTHON, Upstream
 from checks import DEFAULT, Rules, read
 
-IN_FLIGHT, GROUPS, ROUNDS = 8, 16, 5
+IN_FLIGHT, GROUPS, ROUNDS = 8, 32, 5
 
 
 def drawn(rows: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
-    """The rows with long responses alone, each with two or three rules of ids drawn evenly."""
+    """The rows, each with two or three rules of ids drawn evenly."""
     by_id: dict[str, Rules] = defaultdict(list)
     for id, kwargs in (rule for row in rows for rule in row["rules"]):
         by_id[id].append((id, kwargs))
     ids = sorted(by_id)
-    chosen = []
-    for row in rows:
-        if long := [response for response in row["responses"] if 300 <= len(response["text"].split()) <= 600]:
-            rules = [rng.choice(by_id[id]) for id in rng.sample(ids, rng.choice([2, 3]))]
-            chosen.append({"prompt": row["prompt"], "responses": long, "rules": rules})
-    return chosen
+    return [
+        row | {"rules": [rng.choice(by_id[id]) for id in rng.sample(ids, rng.choice([2, 3]))]} for row in rows
+    ]
 
 
 def our_bodies(rows: list[dict[str, Any]]) -> list[bytes]:

@@ -190,7 +190,7 @@ class ScoreRequest(_Model):
     """Body of `POST /v1/score`."""
 
     groups: Annotated[list[Group], *Members]
-    options: Options = Options()
+    options: Options = Field(default_factory=Options)
 
 
 class VerdictError(BaseModel):

@@ -105,6 +105,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # these pages fetch their scripts from elsewhere; `docs` has its own
         redoc_url=None,
+        # its own spans and metrics would stand beside ours wherever OpenTelemetry is set up
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         # relative to the document, so right under any prefix that a proxy gives the service
         servers=[{"url": ".", "description": "this service"}],
     )

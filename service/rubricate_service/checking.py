@@ -50,7 +50,7 @@ class Checking:
             (g, a, answer, plan)
             for g, plan in enumerate(plans)
             for a, answer in enumerate(plan.answers)
-            if any(r.spec for r in plan.rubrics) and not fails_unseen(answer, self._options)
+            if any(r.spec is not None for r in plan.rubrics) and not fails_unseen(answer, self._options)
         ]
         per_chunk = max(1, min(_RESPONSES, -(-len(wanted) // (2 * workers))))
         chunks: list[Chunk] = []
@@ -67,7 +67,7 @@ class Checking:
         for g, a, answer, plan in wanted:
             if len(items) >= per_chunk or characters > _CHARACTERS:
                 close()
-            numbers = tuple(specs.setdefault(r.spec, len(specs)) for r in plan.rubrics if r.spec)
+            numbers = tuple(specs.setdefault(r.spec, len(specs)) for r in plan.rubrics if r.spec is not None)
             self._places[g, a] = _Place(len(chunks), len(items))
             items.append(CheckItem(answer.text, plan.prompt, numbers))
             characters += len(answer.text)
@@ -110,11 +110,12 @@ class Checking:
 
     def _read(self, plan: GroupPlan, answer: Answer, found: list[Outcome]) -> list[Verdict | None]:
         outcomes = iter(found)
+        is_unseen = fails_unseen(answer, self._options)
         row: list[Verdict | None] = []
         for rubric in plan.rubrics:
             if rubric.fault is not None:
                 row.append(rubric.fault)
-            elif fails_unseen(answer, self._options):
+            elif is_unseen:
                 row.append(scored(0.0, False, reason="blank response"))
             elif rubric.is_judged:
                 row.append(None)

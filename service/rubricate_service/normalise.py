@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -16,8 +16,7 @@ from rubricate_service.worker import CheckSpec, built
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A response without its thinking; it starts at code point `offset` of what was sent."""
 
     text: str

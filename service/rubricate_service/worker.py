@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from multiprocessing.connection import Connection
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -30,16 +30,14 @@ _PART_S = 0.05
 """How long what is decided may wait for what is not before it is handed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSpec:
+class CheckSpec(NamedTuple):
     """A check as it travels: its id and its kwargs as JSON, so that equal checks are equal keys."""
 
     id: str
     kwargs: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class CheckItem:
+class CheckItem(NamedTuple):
     """One response and the checks to run on it, as positions in the chunk's specs."""
 
     text: str
@@ -47,8 +45,7 @@ class CheckItem:
     specs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What one check found. `reason` is set where the text broke the check: such a text never gains."""
 
     holds: bool
@@ -58,8 +55,7 @@ class Finding:
     parsed: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFault:
+class CheckFault(NamedTuple):
     """A check that could not be decided, and a sentence for people.
 
     `too_slow` is for the pipeline to read: whose fault it is depends on the check.

@@ -89,6 +89,8 @@ class WorkerProcess:
 
     def _watch(self, limit_s: float, patience_s: float, is_wanted: Callable[[], bool]) -> None:
         """Wait for a part of the answer, or for a reason to wait no longer (see `run`)."""
+        if self._pipe.poll(_POLL_S):
+            return  # nearly always
         number, began, burned = NOT_BEGUN, time.monotonic(), self._burned()
         left_at: float | None = None
         while not self._pipe.poll(_POLL_S):

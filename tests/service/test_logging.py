@@ -138,6 +138,14 @@ def test_what_exceptions_say_is_taken_out_of_any_line(style: logs.Style) -> None
     assert CANARY not in text
 
 
+@pytest.mark.parametrize("value", ["\udc80", 2**70, Path("a")], ids=["surrogate", "integer", "object"])
+def test_a_line_is_written_whatever_it_holds(value: object) -> None:
+    record = logging.LogRecord("rubricate.x", logging.INFO, "f", 1, "said", None, None)
+    record.fields = {"value": value}
+    line = json.loads(logs.formatter("json").format(record))
+    assert (line["message"], line["value"]) == ("said", str(value) if isinstance(value, Path) else value)
+
+
 def test_text_for_people_keeps_an_entry_in_one_piece() -> None:
     written = Lines("text")
     logger = logging.Logger("rubricate.http")

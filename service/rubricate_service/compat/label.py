@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Tag, ValidationError
 
 from rubricate_clients.faults import PLAIN, STRUCTURED, JsonObject, details_of, ids_of, plain_or
 from rubricate_clients.wire import AdvantageSpec, Options
@@ -51,7 +51,7 @@ class Terms(BaseModel):
 
     group: _GroupName | None = None
     size: GroupSize | None = None
-    options: Options = Options()
+    options: Options = Field(default_factory=Options)
 
 
 def read_label(label: object, at: str, prompt: Node, context: Context) -> Task:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fastapi import Depends, Request
 from fastapi.params import Depends as Dependency
 from fastapi.security import HTTPBearer
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
@@ -31,8 +32,6 @@ An orchestrator sends none with its probes, nor does a browser with a page. The 
 what the routes are, which is public with the code, and nothing of what this service holds.
 """
 
-# for the OpenAPI document alone: `Authentication` has looked at the token before
-_DOCUMENTED = Depends(HTTPBearer(scheme_name="token", bearerFormat="rubricate_…", auto_error=False))
 _PREFIX = "rubricate_"  # by which scanners find a token that was committed
 
 
@@ -128,7 +127,7 @@ class Authentication:
         await self._app(scope, receive, send)
 
 
-def caller_of(request: Request) -> Caller | None:
+def caller_of(request: HTTPConnection) -> Caller | None:
     """Who sent a request; None on an open path where nobody said so."""
     caller: Caller | None = request.state.caller
     return caller
@@ -140,14 +139,26 @@ def tenant_of(request: Request) -> str:
     return caller.tenant if caller else ""
 
 
+class _Needs(HTTPBearer):
+    """Lets only callers with one scope in, and shows in the OpenAPI document that a token is wanted.
+
+    `Authentication` has looked at the token before, so nothing of `HTTPBearer` is used but its entry: as a
+    dependency of its own it costs a small request a tenth of its time.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scheme_name="token", bearerFormat="rubricate_…", auto_error=False)
+        self._scope = scope
+
+    async def __call__(self, request: HTTPConnection) -> None:
+        """Let a request pass; raises `Forbidden`."""
+        caller = caller_of(request)
+        if caller is None or not caller.may(self._scope):
+            name = f"the token {caller.name!r}" if caller else "a request without a token"
+            raise Forbidden(f"{request.url.path} needs the scope `{self._scope}`, which {name} lacks")
+
+
 def needs(scope: Scope) -> Dependency:
     """A dependency that lets only callers with this scope in: `APIRouter(dependencies=[needs("score")])`."""
-
-    async def check(request: Request, _: object = _DOCUMENTED) -> None:
-        caller = caller_of(request)
-        if caller is None or not caller.may(scope):
-            name = f"the token {caller.name!r}" if caller else "a request without a token"
-            raise Forbidden(f"{request.url.path} needs the scope `{scope}`, which {name} lacks")
-
-    dependency: Dependency = Depends(check)
+    dependency: Dependency = Depends(_Needs(scope))
     return dependency

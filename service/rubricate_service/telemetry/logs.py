@@ -8,6 +8,7 @@ an exception says is taken out: it may quote a prompt, a response or a key.
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import queue
 import re
@@ -17,6 +18,7 @@ import time
 from contextlib import suppress
 from typing import IO, Any, Literal
 
+import orjson
 import structlog
 from structlog.typing import EventDict, Processor
 
@@ -66,7 +68,7 @@ def formatter(style: Style) -> logging.Formatter:
         _take_texts_out,
     ]
     renderer: list[Processor] = (
-        [structlog.processors.EventRenamer("message"), structlog.processors.JSONRenderer()]
+        [structlog.processors.EventRenamer("message"), structlog.processors.JSONRenderer(_json)]
         if style == "json"
         else [_one_entry, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), timestamp_key="time")]
     )
@@ -116,6 +118,13 @@ def _end(waiting: queue.Queue[str | None], thread: threading.Thread) -> None:
     with suppress(queue.Full):
         waiting.put_nowait(None)
         thread.join(_LAST_WORDS_S)
+
+
+def _json(event: EventDict, **_: Any) -> str:
+    try:
+        return orjson.dumps(event, default=str).decode()
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits
+        return json.dumps(event, default=str)
 
 
 def _add_fields(_: Any, __: str, event: EventDict) -> EventDict:
