@@ -117,6 +117,27 @@ def test_what_does_not_arrive_in_time_is_answered_and_closed(port: int, sent: by
 
 
 @pytest.mark.parametrize(
+    ("size", "status"), [(3_000, 200), (4_001, 431), (60_000, 431)], ids=["below", "above", "far above"]
+)
+@pytest.mark.parametrize("body", [b"", b"Content-Length: 4\r\n\r\nbody"], ids=["GET", "POST"])
+def test_headers_that_come_in_one_piece_are_counted(port: int, size: int, status: int, body: bytes) -> None:
+    method = b"POST" if body else b"GET"
+    with connect(port) as connection:
+        connection.sendall(
+            method + b" /echo HTTP/1.1\r\nConnection: close\r\nX-Long: " + b"a" * size + b"\r\n"
+        )
+        connection.sendall(body or b"\r\n")
+        answer = read_to_end(connection)
+    assert status_of(answer) == status
+    assert answer.count(b"HTTP/1.1 ") == 1
+    if status == 431:
+        assert (
+            "`limits.header_bytes` is 4,000"
+            in json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+        )
+
+
+@pytest.mark.parametrize(
     "head",
     [
         b"GET /echo HTTP/1.1\r\nX-Slow: ",

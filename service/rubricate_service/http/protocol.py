@@ -16,6 +16,8 @@ from uvicorn.server import ServerState
 from rubricate_clients.wire import ErrorAnswer, ErrorBody
 from rubricate_service.http.settings import Limits
 
+_BESIDE = 4  # bytes of a header beside its name and value
+
 
 class GuardedProtocol(HttpToolsProtocol):
     """A connection whose client has a time limit for headers, body and taking the answer.
@@ -66,7 +68,7 @@ class GuardedProtocol(HttpToolsProtocol):
         # in chunks of single bytes a body is longer than what it holds, but twice that is for nobody's good
         most = limits.header_bytes + 2 * limits.body_bytes if self._in_body else limits.header_bytes
         if self._reading is not None and self._received > most:
-            self._refuse(413 if self._in_body else 431, "the request is larger than this service takes")
+            self._refuse_large()
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -74,7 +76,14 @@ class GuardedProtocol(HttpToolsProtocol):
         self._await_header()
 
     def on_headers_complete(self) -> None:
-        """Hand the request to the app, and wait for its body."""
+        """Hand the request to the app, and wait for its body; unless its headers are too large.
+
+        Counted here as well: those that come in one piece are whole before their bytes are looked at.
+        """
+        size = len(self.url) + sum(len(name) + len(value) + _BESIDE for name, value in self.headers)
+        if size > self._limits.header_bytes:
+            self._refuse_large()
+            raise ValueError("headers too large")  # at which the parser reads no further
         self._wait(self._limits.body_s, in_body=True)
         super().on_headers_complete()
 
@@ -102,7 +111,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP, in the contract's shape."""
-        self._refuse(400, "this is not HTTP/1.1 as the service reads it")
+        if not self.transport.is_closing():
+            self._refuse(400, "this is not HTTP/1.1 as the service reads it")
 
     def _await_header(self) -> None:
         self._received = 0
@@ -131,6 +141,12 @@ class GuardedProtocol(HttpToolsProtocol):
         limit = "body_s" if self._in_body else "header_s"
         part, seconds = ("body" if self._in_body else "headers"), getattr(self._limits, limit)
         self._refuse(408, f"the {part} did not arrive within {seconds:g} s (`limits.{limit}`)")
+
+    def _refuse_large(self) -> None:
+        status, name = (413, "body_bytes") if self._in_body else (431, "header_bytes")
+        most = f"`limits.{name}` is {getattr(self._limits, name):,}"
+        part = "body" if self._in_body else "headers"
+        self._refuse(status, f"the {part} of the request are larger than this service takes ({most})")
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer in the app's place and close; only close when the app has begun to answer."""
