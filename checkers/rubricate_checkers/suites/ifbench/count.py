@@ -222,4 +222,4 @@ class KeywordsMultiple(
         if len(text.lower) != len(text.raw):
             return []  # places in the lowered text are not places in the response
         found = (match for word in self._keywords for match in re.finditer(re.escape(word), text.lower))
-        return [Span(*match.span(), "counted") for match in found]
+        return (Span(*match.span(), "counted") for match in found)

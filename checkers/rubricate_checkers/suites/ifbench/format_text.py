@@ -179,7 +179,7 @@ class OutputTemplate(
 
     def evidence(self, text: Text) -> Iterable[Span]:
         places = ((text.raw.find(label), len(label)) for label in _LABELS)
-        return [Span(at, at + length, "match") for at, length in places if at >= 0]
+        return (Span(at, at + length, "match") for at, length in places if at >= 0)
 
 
 class NoWhitespace(
@@ -205,4 +205,4 @@ class NoWhitespace(
         return Rescue.SMALLEST
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char.isspace()]
+        return (Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char.isspace())

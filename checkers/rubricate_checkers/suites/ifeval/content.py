@@ -68,7 +68,7 @@ class NumberOfPlaceholders(
         return Rescue.NONE
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(start, end, "counted") for start, end in bracketed(text.raw)]
+        return (Span(start, end, "counted") for start, end in bracketed(text.raw))
 
 
 _SPACED_MARKERS = {"P.P.S": r"p\.\s?p\.\s?s", "P.S.": r"p\.\s?s\."}
@@ -133,4 +133,4 @@ class Postscript(
     def evidence(self, text: Text) -> Iterable[Span]:
         if len(text.lower) != len(text.raw):  # a letter that becomes two moves what follows
             return []
-        return [Span(*match.span(), "match") for match in self._pattern.finditer(text.lower)]
+        return (Span(*match.span(), "match") for match in self._pattern.finditer(text.lower))

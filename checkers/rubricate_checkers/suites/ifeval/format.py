@@ -84,7 +84,7 @@ class NumberOfBullets(
         return f"exactly {amount(self.num_bullets, 'bullet point')}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(start, end, "counted") for start, end in bullets(text.raw)]
+        return (Span(start, end, "counted") for start, end in bullets(text.raw))
 
 
 _EMPHASIS = (re.compile(r"\*([^\n*]*)\*"), re.compile(r"\*\*([^\n*]*)\*\*"))
@@ -135,7 +135,7 @@ class NumberOfHighlights(
         return Rescue.NONE
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(start, end, "counted") for start, end in highlights(text.raw)]
+        return (Span(start, end, "counted") for start, end in highlights(text.raw))
 
 
 def titles(text: str) -> Iterator[tuple[int, int]]:
@@ -175,7 +175,7 @@ class Title(Check, id="detectable_format:title", aliases=("rubrichub:TitleChecke
         return Rescue.STARLESS
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(start, end, "match") for start, end in titles(text.raw)]
+        return (Span(start, end, "match") for start, end in titles(text.raw))
 
 
 _OPENING = "My answer is "
@@ -213,4 +213,4 @@ class ConstrainedResponse(
 
     def evidence(self, text: Text) -> Iterable[Span]:
         starts = [(text.raw.find(answer), answer) for answer in _ANSWERS]
-        return [Span(start, start + len(answer), "match") for start, answer in starts if start >= 0]
+        return (Span(start, start + len(answer), "match") for start, answer in starts if start >= 0)

@@ -54,7 +54,7 @@ class KeywordExistence(Check, id="keywords:existence", aliases=("rubrichub:Keywo
         return Rescue.STARLESS if all(p.plain is not None for p in self._patterns) else Rescue.ANY
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "match") for pattern in self._patterns for span in pattern.spans(text)]
+        return (Span(*span, "match") for pattern in self._patterns for span in pattern.spans(text))
 
 
 def _stripped_regex(value: str) -> str:
@@ -96,7 +96,7 @@ class KeywordFrequency(
         return Rescue.STARLESS if literal and self.relation == "at least" else Rescue.ANY
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "counted") for span in self._pattern.spans(text)]
+        return (Span(*span, "counted") for span in self._pattern.spans(text))
 
 
 def _whole_words(words: list[str]) -> list[str]:
@@ -136,7 +136,7 @@ class ForbiddenWords(
         return f"none of the words {listed(self.forbidden_words)}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "violation") for pattern in self._patterns for span in pattern.spans(text)]
+        return (Span(*span, "violation") for pattern in self._patterns for span in pattern.spans(text))
 
 
 def _letter(value: str) -> str:
@@ -173,4 +173,4 @@ class LetterFrequency(Check, id="keywords:letter_frequency", aliases=("rubrichub
         return Rescue.NONE if self.let_relation == "at least" else Rescue.SMALLEST
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "counted") for i, char in enumerate(text.raw) if self.letter in char.lower()]
+        return (Span(i, i + 1, "counted") for i, char in enumerate(text.raw) if self.letter in char.lower())

@@ -74,7 +74,7 @@ class NumberOfSentences(
         return f"{self.relation} {amount(self.num_sentences, 'sentence')}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(start, end, "counted") for start, end in text.sentence_spans]
+        return (Span(start, end, "counted") for start, end in text.sentence_spans)
 
 
 def separated_paragraphs(text: str) -> int | None:

@@ -30,4 +30,4 @@ class NoComma(Check, id="punctuation:no_comma", aliases=("rubrichub:CommaChecker
         return Rescue.SMALLEST
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char == ","]
+        return (Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char == ",")

@@ -69,7 +69,7 @@ class MultipleSections(
         return Rescue.STARLESS if self.section_spliter.strip().isalpha() else Rescue.ANY
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*match.span(), "counted") for match in self._pattern.finditer(text.raw)]
+        return (Span(*match.span(), "counted") for match in self._pattern.finditer(text.raw))
 
 
 _JSON_STARTS = frozenset('{["-0123456789tfnNI')

@@ -49,7 +49,7 @@ class LowercaseCounting(Check, id="count:lowercase_counting", suite="iftrain"):
         return Rescue.SMALLEST
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*match.span(), "counted") for match in _LOWERCASE_WORD.finditer(text.raw)]
+        return (Span(*match.span(), "counted") for match in _LOWERCASE_WORD.finditer(text.raw))
 
 
 def _letters(text: str) -> int:

@@ -54,7 +54,7 @@ class WordOnce(Check, id="keywords:word_once", suite="iftrain", raw_regex=True):
         return f'"{self.keyword}" exactly once'
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "counted") for span in self._pattern.spans(text)]
+        return (Span(*span, "counted") for span in self._pattern.spans(text))
 
 
 class KeywordFrequencyDifferent(
@@ -100,7 +100,7 @@ class CountIncrementWord(Check, id="count:count_increment_word", suite="iftrain"
         return f'"{self.keyword1}" once, "{self.keyword2}" twice'
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "counted") for pattern in self._patterns for span in pattern.spans(text)]
+        return (Span(*span, "counted") for pattern in self._patterns for span in pattern.spans(text))
 
 
 class ExcludeWordHarder(Check, id="keywords:exclude_word_harder", suite="iftrain"):

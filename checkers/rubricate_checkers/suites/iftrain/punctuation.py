@@ -32,7 +32,7 @@ class _NoMark(Check):
         return Rescue.SMALLEST
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char == self._mark]
+        return (Span(i, i + 1, "violation") for i, char in enumerate(text.raw) if char == self._mark)
 
 
 class NoDot(_NoMark, id="punctuation:punctuation_dot", suite="iftrain"):

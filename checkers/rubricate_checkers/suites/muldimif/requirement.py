@@ -173,7 +173,7 @@ class All(Requirement):
         return ", ".join(dict.fromkeys(part.required for part in self.parts))
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [span for part in self.parts for span in part.evidence(text)]
+        return (span for part in self.parts for span in part.evidence(text))
 
 
 @dataclass(frozen=True)

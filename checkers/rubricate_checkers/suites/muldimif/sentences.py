@@ -71,7 +71,7 @@ class _Sentences(Counted):
     """A number of sentence marks."""
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*match.span(), "counted") for match in re.finditer("[.!?]", text.raw)]
+        return (Span(*match.span(), "counted") for match in re.finditer("[.!?]", text.raw))
 
 
 def parse(sentence: str) -> Requirement:

@@ -62,7 +62,7 @@ class Terms(Requirement):
         return f"{which}{listed(self.terms)}{often}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [span for term in self.terms for span in _spans(term, text, "match")]
+        return (span for term in self.terms for span in _spans(term, text, "match"))
 
 
 @dataclass(frozen=True)

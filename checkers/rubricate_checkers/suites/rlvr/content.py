@@ -70,7 +70,7 @@ class ValidatePlaceholders(Function, id="rlvr:validate_placeholders", suite="rlv
         return f"at least {amount(self.N, 'placeholder')}"
 
     def spans(self, answer: Text) -> Iterable[Span]:
-        return [Span(start, end, "counted") for start, end in bracketed(answer.raw)]
+        return (Span(start, end, "counted") for start, end in bracketed(answer.raw))
 
 
 _BULLET = re.compile(r"(?m)^[^\S\n]*[*-]")

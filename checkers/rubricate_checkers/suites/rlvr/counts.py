@@ -121,4 +121,4 @@ class ValidateFrequencyCapitalWords(_Quantified, id="rlvr:validate_frequency_cap
         return f"{self.quantifier} {amount(self.N, 'word')} in capitals"
 
     def spans(self, answer: Text) -> Iterable[Span]:
-        return [Span(*match.span(), "counted") for match in _CAPITALS.finditer(answer.raw)]
+        return (Span(*match.span(), "counted") for match in _CAPITALS.finditer(answer.raw))

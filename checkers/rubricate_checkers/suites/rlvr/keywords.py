@@ -81,7 +81,7 @@ class VerifyKeywordFrequency(Function, id="rlvr:verify_keyword_frequency", suite
 
     def spans(self, answer: Text) -> Iterable[Span]:
         found = _WORD.finditer(answer.raw)
-        return [Span(*m.span(), "counted") for m in found if m[0].lower() == self.word.lower()]
+        return (Span(*m.span(), "counted") for m in found if m[0].lower() == self.word.lower())
 
 
 class ValidateForbiddenWords(Function, id="rlvr:validate_forbidden_words", suite="rlvr"):
@@ -137,7 +137,7 @@ class VerifyLetterFrequency(Function, id="rlvr:verify_letter_frequency", suite="
         return f'"{self.letter}" exactly {amount(self.N, "time")}'
 
     def spans(self, answer: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "counted") for i, char in enumerate(answer.raw) if char == self.letter]
+        return (Span(i, i + 1, "counted") for i, char in enumerate(answer.raw) if char == self.letter)
 
 
 class ValidateChoice(Function, id="rlvr:validate_choice", suite="rlvr"):

@@ -190,4 +190,4 @@ class ValidateNoCommas(Function, id="rlvr:validate_no_commas", suite="rlvr"):
         return "no comma"
 
     def spans(self, answer: Text) -> Iterable[Span]:
-        return [Span(i, i + 1, "violation") for i, char in enumerate(answer.raw) if char == ","]
+        return (Span(i, i + 1, "violation") for i, char in enumerate(answer.raw) if char == ",")

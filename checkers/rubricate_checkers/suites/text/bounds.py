@@ -67,4 +67,4 @@ class Bounded(Check):
         return f"{self.min:g} to {amount(self.max, self.noun)}"
 
     def evidence(self, text: Text) -> Iterable[Span]:
-        return [Span(*span, "counted") for span in self.spans(text)]
+        return (Span(*span, "counted") for span in self.spans(text))

@@ -101,8 +101,8 @@ class _Values(Check):
     def _how_many(self) -> str:
         return "" if self.at_least == "all" else f"at least {self.at_least} of "
 
-    def _spans(self, text: Text, kind: Literal["match", "violation"]) -> list[Span]:
-        return [Span(*match.span(), kind) for p in self._patterns for match in p.finditer(text.raw)]
+    def _spans(self, text: Text, kind: Literal["match", "violation"]) -> Iterable[Span]:
+        return (Span(*match.span(), kind) for p in self._patterns for match in p.finditer(text.raw))
 
 
 class Contains(_Values, id="text:contains", suite="text"):
