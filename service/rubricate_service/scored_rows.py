@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ def source_rows(source: Path, options: Options) -> Iterator[SourceRow]:
     wanted = options.model_dump_json(exclude_defaults=True).encode()
     with source.open("rb") as file:
         for number, line in enumerate(file):
+            line = line if number else line.removeprefix(BOM_UTF8)  # editors on Windows put one there
             if text := line.strip():
                 yield SourceRow(number, hashlib.sha256(wanted + b"\n" + text).hexdigest()[:16], text)
 

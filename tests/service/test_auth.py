@@ -85,6 +85,11 @@ def test_what_is_no_known_token_is_401_and_is_not_repeated(guarded: TestClient, 
     assert TRAINER not in answer.text
 
 
+def test_of_two_tokens_none_is_chosen(guarded: TestClient) -> None:
+    headers = [("Authorization", f"Bearer {token}") for token in (TRAINER, READER)]
+    assert guarded.post("/v1/score", json=BODY, headers=headers).status_code == 401
+
+
 @pytest.mark.parametrize(
     ("token", "method", "path", "status"),
     [

@@ -92,6 +92,15 @@ def test_score_reports_rows_that_cannot_be_read_and_goes_on(tmp_path: Path) -> N
     assert [r["row"] for r in read(out)] == [0, 3]
 
 
+def test_score_reads_a_file_that_starts_with_a_byte_order_mark(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_bytes(b"\xef\xbb\xbf" + json.dumps(row(0)).encode() + b"\n")
+    out = tmp_path / "out.jsonl"
+    done = rubricate("score", str(source), "-o", str(out), "--options", '{"judging": "none"}')
+    assert done.returncode == 0, done.stderr
+    assert [scored["row"] for scored in read(out)] == [0]
+
+
 def test_score_asks_again_what_the_judge_failed_and_says_so(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", [json.dumps(row(n)) for n in range(3)])
     out = tmp_path / "out.jsonl"

@@ -115,7 +115,8 @@ class Authentication:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        # several are one with commas (RFC 9110, section 5.3), which is no token: none of them is chosen
+        header = b", ".join(value for name, value in scope["headers"] if name == b"authorization")
         caller: Caller | None = None
         try:
             caller = self._tokens.caller(header.decode("latin-1"))
