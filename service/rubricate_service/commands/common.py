@@ -92,9 +92,9 @@ def author_command() -> Iterator[None]:
         stop(f"{error.filename} cannot be used: {error.strerror}" if error.filename else str(error))
 
 
-def tell_faults(faults: Sequence[str]) -> None:
-    """Print what of a file could not be read."""
+def tell_faults(faults: Sequence[object], what: str = "faults", style: str | None = "red") -> None:
+    """Print what of a file could not be read, or else is to be known of it: the first, and how many more."""
     for fault in faults[:_FAULTS]:
-        errors.print(fault, style="red", markup=False, highlight=False, soft_wrap=True)
+        errors.print(str(fault), style=style, markup=False, highlight=False, soft_wrap=True)
     if len(faults) > _FAULTS:
-        errors.print(f"and {len(faults) - _FAULTS:,} more faults", highlight=False)
+        errors.print(f"and {len(faults) - _FAULTS:,} more {what}", highlight=False)

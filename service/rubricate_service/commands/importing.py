@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rubricate_service.commands.common import errors, stop
+from rubricate_service.commands.common import errors, stop, tell_faults
 from rubricate_service.importers import AUTO, FORMATS
-from rubricate_service.importers.importer import ImportFault
-
-_SHOWN_ERRORS = 20
 
 
 def import_(
@@ -34,10 +30,8 @@ def import_(
         stop(str(error))
     except OSError as error:
         stop(f"{error.filename} cannot be used: {error.strerror}")
-    for line in _first(importer.errors, "rows that cannot be imported"):
-        errors.print(line, style="red", markup=False, highlight=False)
-    for line in _first(importer.notes, "notes on what was left out of a row"):
-        errors.print(line, markup=False, highlight=False)
+    tell_faults(importer.errors, "rows that cannot be imported")
+    tell_faults(importer.notes, "notes on what was left out of a row", style=None)
     for hint in importer.hints:
         options = (
             f", scored by its source as with --options '{json.dumps(hint.options)}'" if hint.options else ""
@@ -51,9 +45,3 @@ def import_(
     errors.print(f"{written} groups in {out}", markup=False, highlight=False)
     if importer.errors:
         raise typer.Exit(1)
-
-
-def _first(faults: Sequence[ImportFault], what: str) -> list[str]:
-    """The first faults as lines, and how many more there are."""
-    lines = [str(fault) for fault in faults[:_SHOWN_ERRORS]]
-    return [*lines, f"and {more} more {what}"] if (more := len(faults) - len(lines)) else lines
