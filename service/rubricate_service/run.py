@@ -57,7 +57,8 @@ class Run:
     def stats(self) -> dict[str, Any]:
         """The `stats` of an answer: verdicts by fate, judge calls and tokens, seconds by stage."""
         counts, usage, now = self.counts, self.usage, time.monotonic()
-        judge_s = self.judge_done - self.judge_began if self.judge_began is not None else 0.0
+        # still under way when the client has left
+        judge_s = (self.judge_done or now) - self.judge_began if self.judge_began is not None else 0.0
         return {
             "responses": self.responses,
             "checks": {name: counts[f"checks.{name}"] for name in ("scored", "failed")},

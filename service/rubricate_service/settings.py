@@ -159,7 +159,9 @@ class Settings(BaseSettings):
         "how fast, what another has had judged",
     )
     secret: SecretStr | None = Field(
-        None, description="key of the prompt's delimiters [made once, kept beside the cache]"
+        None,
+        min_length=1,  # a variable that is set to nothing would give everybody the key
+        description="key of the prompt's delimiters [made once, kept beside the cache]",
     )
     tokens: dict[Name, TokenSettings] = Field({}, description="who may ask; without any, everybody may")
     no_auth: bool = Field(False, description="serve other machines though there are no tokens")

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from pydantic import ValidationError
 from redis.exceptions import OutOfMemoryError
 from starlette.testclient import TestClient
 
@@ -342,6 +343,12 @@ def test_a_replica_that_dies_or_hangs_with_the_turn_is_waited_for_in_bounds(
         await holder.close()
 
     run(test())
+
+
+def test_a_secret_that_is_empty_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBRICATE_SECRET", "")
+    with pytest.raises(ValidationError, match="secret"):
+        Settings()
 
 
 def test_replicas_share_the_secret_of_the_delimiters(redis: RedisServer) -> None:

@@ -127,6 +127,7 @@ class Dispatcher:
         if not self.replicas:
             raise JudgeFailure("unreachable", "the judge's name leads to no replica; check that one runs")
         replica = self._assign(errand)
+        is_held = replica.limit.is_held  # looked at first: see `serve`
         if not replica.queue and self._has_room(replica):
             self._begin(errand, replica)
             return replica
@@ -134,7 +135,7 @@ class Dispatcher:
             raise JudgeFailure("overloaded", _words(errand, "the judge wants to be left alone"), pause)
         ticket = Ticket(errand, replica, asyncio.get_running_loop().create_future())
         replica.queue.push(errand.line, ticket)
-        if replica.limit.is_held:
+        if is_held:
             self._set_alarm(replica)
         before = errand.trouble
         errand.trouble = before or JudgeFailure("timeout", "others were ahead of this question at the judge")
@@ -153,7 +154,12 @@ class Dispatcher:
             self.serve(replica)
 
     def serve(self, replica: Replica) -> None:
-        """Call those who wait, as far as the replica has room."""
+        """Call those who wait, as far as the replica has room.
+
+        Whether it is held is looked at first, as the clock goes on meanwhile: held for want of room and free
+        when the alarm is to be set, it would have nobody who ever wakes it.
+        """
+        is_held = replica.limit.is_held
         while self._has_room(replica):
             ticket = replica.queue.pop() if replica.queue else self._take_over(replica)
             if ticket is None:
@@ -161,7 +167,7 @@ class Dispatcher:
             if not ticket.called.done():  # else it is about to leave
                 self._begin(ticket.errand, replica)
                 ticket.called.set_result(None)
-        if replica.queue and replica.limit.is_held:
+        if replica.queue and is_held:
             self._set_alarm(replica)
 
     def serve_all(self) -> None:
