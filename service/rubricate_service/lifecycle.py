@@ -3,13 +3,15 @@
     serving ──SIGTERM──> draining ──prestop_s──> stopping ──all answered, or drain_s──> exit status 0
 
 While it drains it serves on, new requests too: whoever sends them learns with a delay that `/readyz` says no.
-Another SIGTERM ends that wait; Ctrl-C skips it, and a second Ctrl-C also cuts off what is under way.
+Another SIGTERM ends that wait; Ctrl-C skips it, and a second Ctrl-C also cuts off what is under way. One of
+several processes whose first one was killed stops as on SIGTERM: nobody would ever tell it to.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import socket
@@ -75,9 +77,14 @@ class Lifecycle:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._signalled, number, server, on_stopping)
+        first = multiprocessing.parent_process()
+        if first is not None:
+            loop.add_reader(first.sentinel, self._orphaned, first.sentinel, server, on_stopping)
         try:
             yield
         finally:
+            if first is not None:
+                loop.remove_reader(first.sentinel)
             if self._timer is not None:
                 self._timer.cancel()
             for number in _SIGNALS:
@@ -96,6 +103,11 @@ class Lifecycle:
         elif number == signal.SIGINT:
             log.warning("requests under way are cut off")
             server.force_exit = True
+
+    def _orphaned(self, sentinel: int, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
+        asyncio.get_running_loop().remove_reader(sentinel)
+        log.error("the first process is gone: this one stops too")
+        self._signalled(signal.SIGTERM, server, on_stopping)
 
     def _stop(self, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
         if self.state == "stopping":

@@ -181,9 +181,9 @@ class Settings(BaseSettings):
         try:
             JudgeSettings(url=value)
         except ValidationError as error:
-            known = f", nor is it a name of `judges` ({', '.join(judges)})" if judges else ""
+            known = ", ".join(judges) or "there are none"
             message = error.errors()[0]["msg"].removeprefix("Value error, ")
-            raise ValueError(message + known) from None
+            raise ValueError(f"{message}, nor is it a name of `judges` ({known})") from None
         return value
 
     @field_validator("cache")

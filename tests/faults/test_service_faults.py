@@ -66,6 +66,28 @@ def test_f21_a_process_that_is_killed_costs_a_retry_and_is_replaced(tmp_path: Pa
         assert service.metric("rubricate_responses_total") >= 122
 
 
+def test_f21_a_first_process_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
+    with (
+        FakeJudge(answer="2", latency_s=1.5) as judge,
+        serving(tmp_path, "--judge", judge.url, "--workers", "2") as service,
+        ThreadPoolExecutor(IN_FLIGHT) as pool,
+    ):
+        service.until(lambda: len(service.workers()) == 2)
+        left = service.workers()
+        work = [pool.submit(service.score, {"groups": groups(str(n))}) for n in range(IN_FLIGHT)]
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 2 * IN_FLIGHT)
+        service.process.kill()
+        try:
+            assert all(whole(future.result()) for future in work)
+            end = time.monotonic() + PATIENCE_S
+            while left := [pid for pid in left if Path(f"/proc/{pid}").exists()]:
+                assert time.monotonic() < end, "its processes go on without it"
+                time.sleep(0.05)
+        finally:
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_f22_sigterm_costs_no_request(tmp_path: Path, workers: int) -> None:
     with (

@@ -53,6 +53,10 @@ def test_what_is_well_is_told_with_its_source_and_without_secrets(
     ("text", "faults"),
     [
         ("port = 70000\nlimits.gruops = 1\n", ["port: ", "limits.gruops: unknown field"]),
+        (
+            '[tokens.a]\nhash = "hush"\n',
+            ["tokens.a.hash: takes `sha256:` and 64 hexadecimal digits: what `rubricate token new` prints"],
+        ),
         ("port = = 1\n", ["the settings file cannot be read: "]),
         (
             'host = "0.0.0.0"\njudge = "http://127.0.0.1:9"\ncache = "/proc/rubricate/v.db"\n',
@@ -71,6 +75,13 @@ def test_every_fault_is_named(tmp_path: Path, text: str, faults: list[str]) -> N
     assert len(found) == len(faults), result.output
     for fault in faults:
         assert any(line.startswith(f"fault: {fault}") for line in found), result.output
+
+
+def test_a_setting_without_effect_is_noted(tmp_path: Path) -> None:
+    result = check(tmp_path, "[queue]\nitems = 10\ntenant_items = 20\n")
+    assert result.exit_code == 0
+    assert "note: queue.tenant_items is without effect" in result.output
+    assert "without effect" not in check(tmp_path, "[queue]\nitems = 20\ntenant_items = 20\n").output
 
 
 def names(text: str) -> set[str]:

@@ -60,6 +60,7 @@ def test_the_file_names_judges_and_the_setting_chooses_one(configured: Path) -> 
     [
         ('judge = "larg"\n[judges.large]\nurl = "http://a"', "judge", "nor is it a name of `judges` (large)"),
         ('judge = "ftp://u:secret@a"', "judge", "address 1 is neither"),
+        ('judge = "large"', "judge", "nor is it a name of `judges` (there are none)"),
         ('[judges.a]\nurl = "http://a,b:80"', "judges.a.url", "address 2 is neither"),
         ('[judges.a]\nmodel = "m"', "judges.a.url", "required"),
         ('[judges.a]\nurl = "http://a"\nmodell = "m"', "judges.a.modell", "Extra inputs"),

@@ -36,6 +36,11 @@ async def echo(request: Request) -> Response:
         raise
 
 
+async def slow(request: Request) -> Response:
+    await asyncio.sleep(0.3)
+    return PlainTextResponse("slow")
+
+
 async def large(request: Request) -> Response:
     return Response(b"x" * 30_000_000)
 
@@ -46,7 +51,7 @@ def server(**limits: Any) -> Iterator[int]:
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         yield {"limits": Limits(**{**LIMITS, **limits})}
 
-    routes = [Route("/echo", echo, methods=["GET", "POST"]), Route("/large", large)]
+    routes = [Route("/echo", echo, methods=["GET", "POST"]), Route("/large", large), Route("/slow", slow)]
     with running_server(Starlette(routes=routes, lifespan=lifespan)) as url:
         yield int(url.rpartition(":")[2])
 
@@ -199,6 +204,36 @@ def test_floods_and_smuggling_end_the_connection(port: int, sent: bytes, statuse
     if answer:  # a reset may overtake it
         assert status_of(answer) in statuses
         assert len(re.findall(rb"HTTP/1\.1 \d", answer)) == 1
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        b"more than was announced",
+        b"GET /echo HTTP/1.1\r\nbad header\r\n\r\n",
+        b"GET /echo HTTP/1.1\r\nX-Large: " + b"a" * 5_000 + b"\r\n\r\n",
+    ],
+    ids=["a body longer than its length", "no HTTP", "large headers"],
+)
+@pytest.mark.parametrize("pause_s", [0.0, 0.1], ids=["at once", "later"])
+def test_a_whole_request_is_answered_whatever_comes_after_it(port: int, after: bytes, pause_s: float) -> None:
+    with connect(port) as connection:
+        whole = b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
+        connection.sendall(whole if pause_s else whole + after)
+        time.sleep(pause_s)
+        connection.sendall(after if pause_s else b"and on")
+        answer = read_to_end(connection)
+    assert status_of(answer) == 200
+    assert b"\r\nconnection: close\r\n" in answer
+    assert re.findall(rb"HTTP/1\.1 \d+", answer) == [b"HTTP/1.1 200"]
+    assert answer.endswith(b"slow")
+
+
+def test_trouble_with_a_request_sent_ahead_is_no_answer_to_the_one_before(port: int) -> None:
+    with connect(port) as connection:
+        connection.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+        assert b"400" not in read_to_end(connection)
 
 
 def test_a_client_that_does_not_read_is_cut(port: int) -> None:

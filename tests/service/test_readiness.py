@@ -96,3 +96,6 @@ def test_workers_that_run_no_check_make_it_503_and_a_judge_that_is_down_does_not
         assert (failing.status_code, failing.json()["status"]) == (503, "failing")
         assert [told.partition(":")[0] for told in failing.json()["reasons"]] == ["workers", "judge"]
         assert client.get("/livez").status_code == client.get("/startupz").status_code == 200
+        # some load balancers ask so
+        assert {client.head(path).status_code for path in ("/livez", "/startupz")} == {200}
+        assert client.head("/readyz").status_code == client.get("/readyz").status_code

@@ -123,6 +123,9 @@ async def _tried(settings: Settings, notes: list[str]) -> list[str]:
     if (why := refusal_to_serve(settings)) is not None:
         faults.append(why)
     faults += _missing_data(notes)
+    queue = settings.queue
+    if queue.tenant_items is not None and queue.tenant_items > queue.items:
+        notes.append(f"queue.tenant_items is without effect, as queue.items is only {queue.items:,}")
     try:
         judge = build_judge(settings)
     except (EmbeddedUnavailable, ValueError, OSError) as error:

@@ -40,6 +40,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._reading: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._in_body = False
+        self._is_deaf = False
         self._received = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -58,6 +59,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; more than a request may have end the connection."""
+        if self._is_deaf:
+            return
         if self._reading is None:
             self._await_header()  # also for the empty lines that may come before a request
         self._received += len(data)
@@ -149,9 +152,15 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refuse(status, f"the {part} of the request are larger than this service takes ({most})")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Answer in the app's place and close; only close when the app has begun to answer."""
+        """Answer in the app's place and close; only close when it has begun to answer, or owes one before."""
         cycle = self.cycle
-        if cycle is None or (not cycle.response_started if self._in_body else cycle.response_complete):
+        if cycle is not None and not cycle.more_body and not cycle.response_complete:
+            self._is_deaf = True
+            self._stop_reading_timer()
+            cycle.keep_alive = False  # a whole request came before this: the connection ends with its answer
+            return
+        is_free = cycle is None or (not cycle.response_started if self._in_body else cycle.response_complete)
+        if is_free and not self.pipeline:
             error = ErrorBody(type="invalid_request", message=message)
             body = ErrorAnswer(error=error).model_dump_json().encode()
             head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"

@@ -28,6 +28,7 @@ class Health(BaseModel):
 @router.get(
     "/livez", summary="Is the process alive?", response_model=Health, response_model_exclude_unset=True
 )
+@router.head("/livez", include_in_schema=False)
 async def livez() -> dict[str, Any]:
     """200 as long as the event loop turns, also while the service drains."""
     return {"status": "ok", "checks": {}}
@@ -36,6 +37,7 @@ async def livez() -> dict[str, Any]:
 @router.get(
     "/startupz", summary="Has the process started?", response_model=Health, response_model_exclude_unset=True
 )
+@router.head("/startupz", include_in_schema=False)
 async def startupz() -> dict[str, Any]:
     """200 once workers, judge and cache have been set up: before that nothing listens."""
     return {"status": "ok", "checks": {}}
@@ -47,6 +49,7 @@ async def startupz() -> dict[str, Any]:
     response_model=Health,
     responses={503: {"model": Health, "description": "Not now: send it no work"}},
 )
+@router.head("/readyz", include_in_schema=False)
 async def readyz(request: Request) -> Response:
     """200 when a check worker has just run a check; 503 when none does, or when the service is stopping.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
@@ -20,6 +21,7 @@ VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """Read by prometheus-client when it is imported, so that it must be set before the processes start."""
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+_PREFIX = "rubricate-metrics-"
 _ROOM_BYTES = 32 << 20  # the files are mapped into memory, and a full file system kills who writes to them
 
 
@@ -29,27 +31,52 @@ def shared_metrics(processes: int) -> Iterator[None]:
 
     Where no folder can be made the service runs all the same, and each process tells of itself alone.
     """
-    folder = _make_folder() if processes > 1 and VARIABLE not in os.environ else None
-    if folder is None:
+    made = _make_folder() if processes > 1 and VARIABLE not in os.environ else None
+    if made is None:
         yield
         return
-    os.environ[VARIABLE] = folder
+    folder, lock = made
+    os.environ[VARIABLE] = str(folder)
     try:
         yield
     finally:
         del os.environ[VARIABLE]
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
 
 
-def _make_folder() -> str | None:
+def _make_folder() -> tuple[Path, int] | None:
+    """A folder, and the descriptor by which it is locked for as long as this process lives."""
     for place in (_MEMORY, Path(tempfile.gettempdir())):
         try:
+            _remove_left(place)
             if shutil.disk_usage(place).free >= _ROOM_BYTES:
-                return tempfile.mkdtemp(prefix="rubricate-metrics-", dir=place)
+                folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+                return folder, _lock(folder)
         except OSError:
             continue
     log.warning("no folder has room for shared metrics: each process tells of itself alone")
     return None
+
+
+def _remove_left(place: Path) -> None:
+    """Remove the folders whose services were killed before they could do so."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # it is in use, or somebody else's
+            lock = _lock(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    """Lock a folder until its descriptor is closed; raises `OSError` when another process has it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def exposition() -> bytes:
