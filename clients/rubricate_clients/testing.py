@@ -24,6 +24,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Self
 
 from aiohttp import web
@@ -160,7 +161,8 @@ class FakeJudge:
         order of calls, and a retry draws anew.
         """
         self._add(
-            _Rule(fault, lambda call: zlib.crc32(f"{call.attempt}:{call.text}".encode()) < share * 2**32)
+            # of a hash that mixes: in a CRC the draws of one text's attempts depend on each other
+            _Rule(fault, lambda call: _draw(f"{call.attempt}:{call.text}") < share)
         )
 
     def heal(self) -> None:
@@ -253,3 +255,8 @@ class FakeJudge:
 def _text(message: dict[str, Any]) -> str:
     content = message.get("content") or ""
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def _draw(text: str) -> float:
+    """A number in [0, 1) that looks random and is the same for the same text."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64

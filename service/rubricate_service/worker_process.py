@@ -13,6 +13,7 @@ from rubricate_service.worker import Chunk, Results, main
 
 NOT_BEGUN = -1
 _POLL_S = 0.02
+_HAS_PROC = Path("/proc/self/stat").exists()
 _STALLED = 3
 """A worker that has not moved on for so many time limits, and hardly ran in that time, is stuck."""
 _GRACE_S = 0.1
@@ -110,11 +111,14 @@ class WorkerProcess:
                 raise Died(number, "killed")
 
     def _burned(self) -> float:
-        """Seconds of processor time that the process has used; where nobody tells, those of the clock."""
-        try:
-            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
-        except FileNotFoundError:
+        """Seconds of processor time that the process has used; where nobody tells, those of the clock.
+
+        Raises:
+            OSError: It is gone: killed, which says nothing about what it ran.
+        """
+        if not _HAS_PROC:
             return time.monotonic()
+        fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:

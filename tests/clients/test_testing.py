@@ -287,6 +287,15 @@ def test_a_retry_draws_anew(judge: FakeJudge) -> None:
     assert set(statuses) == {200, 503}
 
 
+def test_the_draws_of_a_long_text_do_not_depend_on_each_other(judge: FakeJudge) -> None:
+    """At 0.3 nobody fails ten times running; of a CRC the attempts of a text are no draws of their own."""
+    judge.fail_share(Fault.status(503), 0.3)
+    texts = [f"{number} {'word ' * 180}" for number in range(30)]
+    statuses = [[ask(judge, text).status_code for _ in range(10)] for text in texts]
+    assert all(200 in of_text for of_text in statuses)
+    assert 50 < sum(of_text.count(503) for of_text in statuses) < 130
+
+
 @pytest.mark.parametrize(("share", "statuses"), [(0.0, {200}), (1.0, {503})])
 def test_shares_at_the_ends(judge: FakeJudge, share: float, statuses: set[int]) -> None:
     judge.fail_share(Fault.status(503), share)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing import active_children
@@ -153,6 +154,24 @@ def test_a_check_is_given_up_when_two_workers_were_lost_with_it(
     kill_during(3, kills, monkeypatch)
     found = run(loop, pool, chunk(["a, b", BAIT, "c"], NO_COMMA, ENDLESS))
     assert holds(found) == [[False, False], [True, verdict], [True, False]]
+
+
+def test_a_worker_that_is_killed_between_two_looks_at_it_is_no_slow_check(
+    loop: asyncio.AbstractEventLoop, pool: CheckPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    burned = WorkerProcess._burned
+    looks: Counter[WorkerProcess] = Counter()
+
+    def killed(worker: WorkerProcess) -> float:
+        looks[worker] += worker._progress.value == 2
+        if looks[worker] == 5:  # by now each look is compared with one before
+            worker._process.kill()
+            worker._process.join()
+        return burned(worker)
+
+    monkeypatch.setattr(WorkerProcess, "_burned", killed)
+    found = run(loop, pool, chunk(["c", BAIT], ENDLESS, NO_COMMA))
+    assert holds(found) == [[False, True], ["crashed", True]]
 
 
 @pytest.mark.parametrize("fate", [signal.SIGKILL, signal.SIGSTOP])
