@@ -157,6 +157,8 @@ def run(config: uvicorn.Config, settings: Settings) -> None:
     """
     if config.workers == 1:
         server = uvicorn.Server(config)
+        # uvicorn raises a signal again that came before the service had started: it had nothing to lose
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         server.run()
         is_started = server.started
     else:

@@ -273,8 +273,10 @@ def test_a10_slow_clients_are_closed_and_hold_up_nobody(tmp_path: Path, sent: by
         b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
         b"Content-Length: 4\r\nContent-Length: 5\r\n\r\n{}{}",
         b"X: " + b"a" * 1_000_000 + b"\r\n\r\n",
+        b"Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 36\r\n\r\n",
+        b"Host: y\r\nContent-Length: 2\r\n\r\n{}",
     ],
-    ids=["CL and TE", "TE and CL", "two lengths", "header of 1 MB"],
+    ids=["CL and TE", "TE and CL", "two lengths", "header of 1 MB", "an upgrade with a body", "two hosts"],
 )
 def test_a11_what_two_readers_could_read_in_two_ways_is_refused(tmp_path: Path, sent: bytes) -> None:
     with running(tmp_path) as (_, url):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -86,6 +87,45 @@ def test_f21_a_first_process_that_is_killed_leaves_nothing_behind(tmp_path: Path
         finally:
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
+
+
+def test_f17_clients_that_leave_at_any_moment_break_no_request(tmp_path: Path) -> None:
+    body = (
+        b'{"groups": [{"prompt": "p", "rubrics": [{"check": "punctuation:no_comma"}], "responses": ["x"]}]}'
+    )
+    request = b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    with serving(tmp_path) as service:
+        address = ("127.0.0.1", int(service.url.rpartition(":")[2]))
+        for number in range(60):
+            with socket.create_connection(address, timeout=PATIENCE_S) as connection:
+                connection.sendall(request * (1 + number % 2))
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
+        service.until(lambda: service.metric("rubricate_in_flight_items") == 0)
+        assert '"level":"error"' not in service.log()
+
+
+def test_f22_sigterm_before_it_has_started_is_status_0(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "rubricate_service",
+            "serve",
+            "--port",
+            "0",
+            "--cache",
+            str(tmp_path / "v.db"),
+        ],
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        while b"Started server process" not in process.stderr.readline():
+            assert process.poll() is None
+        process.terminate()
+        process.stderr.read()
+        assert process.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])

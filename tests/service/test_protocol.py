@@ -51,7 +51,11 @@ def server(**limits: Any) -> Iterator[int]:
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         yield {"limits": Limits(**{**LIMITS, **limits})}
 
-    routes = [Route("/echo", echo, methods=["GET", "POST"]), Route("/large", large), Route("/slow", slow)]
+    routes = [
+        Route("/echo", echo, methods=["GET", "POST"]),
+        Route("/large", large),
+        Route("/slow", slow, methods=["GET", "POST"]),
+    ]
     with running_server(Starlette(routes=routes, lifespan=lifespan)) as url:
         yield int(url.rpartition(":")[2])
 
@@ -129,7 +133,7 @@ def test_headers_that_come_in_one_piece_are_counted(port: int, size: int, status
     method = b"POST" if body else b"GET"
     with connect(port) as connection:
         connection.sendall(
-            method + b" /echo HTTP/1.1\r\nConnection: close\r\nX-Long: " + b"a" * size + b"\r\n"
+            method + b" /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Long: " + b"a" * size + b"\r\n"
         )
         connection.sendall(body or b"\r\n")
         answer = read_to_end(connection)
@@ -145,7 +149,7 @@ def test_headers_that_come_in_one_piece_are_counted(port: int, size: int, status
 @pytest.mark.parametrize(
     "head",
     [
-        b"GET /echo HTTP/1.1\r\nX-Slow: ",
+        b"GET /echo HTTP/1.1\r\nHost: x\r\nX-Slow: ",
         b"\r\n" * 3,
         b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n",  # and another one, slowly, on the same connection
         b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
@@ -176,22 +180,30 @@ def test_an_app_that_waits_for_half_a_body_is_told_that_nobody_is_there(port: in
 @pytest.mark.parametrize(
     ("sent", "statuses"),
     [
-        (b"GET /echo HTTP/1.1\r\nX-Large: " + b"a" * 1_000_000, {431}),
-        (b"GET /echo HTTP/1.1\r\n" + b"X-Many: a\r\n" * 100_000, {431}),
+        (b"GET /echo HTTP/1.1\r\nHost: x\r\nX-Large: " + b"a" * 1_000_000, {431}),
+        (b"GET /echo HTTP/1.1\r\nHost: x\r\n" + b"X-Many: a\r\n" * 100_000, {431}),
         (b"GET /" + b"a" * 1_000_000, {431}),
         # bytes that are neither header nor body
-        (b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;x=" + b"a" * 1_000_000, {413, 400}),
         (
-            b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + b"a" * 1_000_000,
+            b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;x=" + b"a" * 1_000_000,
+            {413, 400},
+        ),
+        (
+            b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: "
+            + b"a" * 1_000_000,
             {413, 400, 200},
         ),
         (b"\x16\x03\x01\x02\x00\x01" + b"\x00" * 500, {400}),
         (b"GET /echo HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n", {400}),
-        (b"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
-        (b"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc", {400}),
-        (b"POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\n", {400}),
-        (b"POST /echo HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", {400}),
-        (b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", {400}),
+        (
+            b"POST /echo HTTP/1.1\r\nHost: x\r\n"
+            b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            {400},
+        ),
+        (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc", {400}),
+        (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", {400}),
+        (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", {400}),
+        (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", {400}),
     ],
 )
 def test_floods_and_smuggling_end_the_connection(port: int, sent: bytes, statuses: set[int]) -> None:
@@ -210,8 +222,8 @@ def test_floods_and_smuggling_end_the_connection(port: int, sent: bytes, statuse
     "after",
     [
         b"more than was announced",
-        b"GET /echo HTTP/1.1\r\nbad header\r\n\r\n",
-        b"GET /echo HTTP/1.1\r\nX-Large: " + b"a" * 5_000 + b"\r\n\r\n",
+        b"GET /echo HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n",
+        b"GET /echo HTTP/1.1\r\nHost: x\r\nX-Large: " + b"a" * 5_000 + b"\r\n\r\n",
     ],
     ids=["a body longer than its length", "no HTTP", "large headers"],
 )
@@ -232,8 +244,58 @@ def test_a_whole_request_is_answered_whatever_comes_after_it(port: int, after: b
 def test_trouble_with_a_request_sent_ahead_is_no_answer_to_the_one_before(port: int) -> None:
     with connect(port) as connection:
         connection.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-        connection.sendall(b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+        connection.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
         assert b"400" not in read_to_end(connection)
+
+
+SMUGGLED = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "part"),
+    [
+        (
+            b"Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: %d\r\n" % len(SMUGGLED),
+            400,
+            b"Upgrade",
+        ),
+        (
+            b"Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n",
+            400,
+            b"Upgrade",
+        ),
+        (b"Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 0\r\n", 200, b"close"),
+        (b"Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: websocket\r\n", 200, b"close"),
+        (b"Host: x\r\nHost: y\r\n", 400, b"Host"),
+        (b"X: x\r\n", 400, b"Host"),
+    ],
+)
+@pytest.mark.parametrize("pause_s", [0.0, 0.1], ids=["at once", "later"])
+def test_a_body_is_never_taken_for_a_request(
+    port: int, head: bytes, status: int, part: bytes, pause_s: float
+) -> None:
+    with connect(port) as connection:
+        connection.sendall(b"POST /echo HTTP/1.1\r\n" + head + b"\r\n" + (b"" if pause_s else SMUGGLED))
+        time.sleep(pause_s)
+        if pause_s:
+            connection.sendall(SMUGGLED)
+        answer = read_to_end(connection)
+    assert status_of(answer) == status
+    assert part in answer
+    assert answer.count(b"HTTP/1.1 ") == 1 + answer.count(b"speaks HTTP/1.1")
+
+
+@pytest.mark.parametrize(("method", "is_answered"), [(b"GET", True), (b"POST", False)])
+@pytest.mark.parametrize("pause_s", [0.0, 0.1], ids=["at once", "later"])
+def test_of_those_who_send_no_more_only_who_wants_a_look_is_answered(
+    port: int, method: bytes, is_answered: bool, pause_s: float
+) -> None:
+    """A client that posts work and closes its side cannot be told from one that has left."""
+    with connect(port) as connection:
+        connection.sendall(method + b" /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        time.sleep(pause_s)
+        connection.shutdown(socket.SHUT_WR)
+        assert read_to_end(connection).endswith(b"slow") == is_answered
 
 
 def test_a_client_that_does_not_read_is_cut(port: int) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from uvicorn._types import ASGI3Application
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from rubricate_clients.wire import ErrorAnswer, ErrorBody
@@ -41,6 +42,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._writing: asyncio.TimerHandle | None = None
         self._in_body = False
         self._is_deaf = False
+        self._running: RequestResponseCycle | None = None
         self._received = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -55,6 +57,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._stop_reading_timer()
         if self._writing is not None:
             self._writing.cancel()
+        self._abandon()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -73,22 +76,46 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._reading is not None and self._received > most:
             self._refuse_large()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The client sends no more: who has work done has left, and a mere look is still answered.
+
+        A client that closes its connection cannot be told from one that closes its own side of it.
+        """
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return False  # the connection closes
+        if self.pipeline or cycle.more_body or cycle.scope["method"] not in ("GET", "HEAD"):
+            self._abandon()
+            return False
+        self._end_after(cycle)
+        return True
+
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
         self._await_header()
 
     def on_headers_complete(self) -> None:
-        """Hand the request to the app, and wait for its body; unless its headers are too large.
+        """Hand the request to the app, and wait for its body; unless it is none that can be read safely.
 
-        Counted here as well: those that come in one piece are whole before their bytes are looked at.
+        The size is counted here as well: headers that come in one piece are whole before their bytes are.
         """
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
+            self._refuse(400, "a request has one Host header (RFC 9112, section 3.2)")
+            raise ValueError("no host, or several")
+        if self.parser.should_upgrade() and any(_announces_body(*header) for header in self.headers):
+            # the parser reads no body after these headers, and would take it for the next request
+            self._refuse(400, "this service speaks HTTP/1.1 only: leave out the header Upgrade")
+            raise ValueError("an upgrade with a body")
         size = len(self.url) + sum(len(name) + len(value) + _BESIDE for name, value in self.headers)
         if size > self._limits.header_bytes:
             self._refuse_large()
             raise ValueError("headers too large")  # at which the parser reads no further
         self._wait(self._limits.body_s, in_body=True)
         super().on_headers_complete()
+        if self.parser.should_upgrade():
+            self._end_after(self.cycle)  # with this answer, as the parser reads no further
 
     def on_message_complete(self) -> None:
         """The body is whole."""
@@ -155,9 +182,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Answer in the app's place and close; only close when it has begun to answer, or owes one before."""
         cycle = self.cycle
         if cycle is not None and not cycle.more_body and not cycle.response_complete:
-            self._is_deaf = True
-            self._stop_reading_timer()
-            cycle.keep_alive = False  # a whole request came before this: the connection ends with its answer
+            self._end_after(cycle)  # a whole request came before this
             return
         is_free = cycle is None or (not cycle.response_started if self._in_body else cycle.response_complete)
         if is_free and not self.pipeline:
@@ -165,11 +190,29 @@ class GuardedProtocol(HttpToolsProtocol):
             body = ErrorAnswer(error=error).model_dump_json().encode()
             head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
             self.transport.write(STATUS_LINE[status] + head % len(body) + body)
-        if cycle is not None:
-            cycle.disconnected = True  # whatever the app says from now on is for nobody
-            cycle.message_event.set()
+        self._abandon()
         self.transport.close()
         self._await_taking()
+
+    def _end_after(self, cycle: RequestResponseCycle) -> None:
+        """Read no further, and let the connection end with the answer to this request."""
+        self._is_deaf = True
+        self._stop_reading_timer()
+        cycle.keep_alive = False
+
+    def _abandon(self) -> None:
+        """Whatever the app says from now on is for nobody, and it is told so."""
+        for cycle in (self._running, self.cycle):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle  # of requests sent ahead `self.cycle` is the last, which waits
+        super()._start_asgi_task(cycle, app)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: it is not for operators, and what uvicorn would have them install is not used."""
 
     def _await_taking(self) -> None:
         if self._writing is None and self.transport.get_write_buffer_size():
@@ -179,3 +222,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._writing = None
         if self.transport.get_write_buffer_size():
             self.transport.abort()
+
+
+def _announces_body(name: bytes, value: bytes) -> bool:
+    return name == b"transfer-encoding" or (name == b"content-length" and value != b"0")

@@ -21,6 +21,7 @@ from rubricate_service.judge.question import Question
 from rubricate_service.judge.reading import Answer, JudgeFailure, Reading
 from rubricate_service.judge.replicas import Replicas
 from rubricate_service.judge.served import Identity
+from rubricate_service.judge.streak import Streak
 from rubricate_service.judge.template import Template, default_template
 from rubricate_service.judge.usage import Usage
 from rubricate_service.settings import Mode, Prices
@@ -34,6 +35,7 @@ _Outcome = tuple[Reading, bool] | JudgeFailure
 
 _START_S = 5.0
 _STATUS_S = 1.0
+_FAIR_CHANCE_S = 2.0
 _TIME_BYTES = 8
 
 
@@ -83,6 +85,7 @@ class Judge:
             prices=prices,
         )
         self._flights: SingleFlight[_Outcome] = SingleFlight()
+        self._streak = Streak(_now)
 
     async def start(self) -> None:
         """Ask the model who it is, for at most 5 s; one that is down is asked again when it is needed."""
@@ -126,17 +129,24 @@ class Judge:
             errand = Errand.of(question, usage, tenant, self._salt(scope))
             return self._settle(question, cache, scope, errand, flight)
 
+        began = _now()
         flight, joined = self._flights.board((question, scope, cache, request), work, deadline)
         try:
             outcome = await flight.wait(deadline)
         except TimeoutError:
-            raise late(flight.errand) from None
+            failure = late(flight.errand)
+            if _now() - began >= _FAIR_CHANCE_S:  # else it says more about the deadline
+                self._streak.failed(failure.kind)
+            raise failure from None
         except Grounded:
             raise JudgeFailure("canceled", "the service is stopping") from None
         if isinstance(outcome, JudgeFailure):
+            self._streak.failed(outcome.kind)
             # a new one for each, as an exception carries the frames of those who raise it
             raise JudgeFailure(outcome.kind, outcome.message)
         reading, cached = outcome
+        if not cached:
+            self._streak.decided()
         joined = joined and not cached
         usage.cached += cached
         usage.joined += joined
@@ -172,7 +182,8 @@ class Judge:
     async def status(self) -> dict[str, Any]:
         """For readiness, within 1 s: ``status`` is ``ok`` or ``failing``, the latter with a ``reason``.
 
-        Where one replica answers it is ``ok``; ``replicas`` has each of them.
+        Where one replica says who it is, and not all of the last questions went without a verdict, it is
+        ``ok``; ``replicas`` has each of them.
         """
         return {**await self._health(), "replicas": self.replicas()}
 
@@ -186,6 +197,8 @@ class Judge:
         if identity != first:
             reason = f"identity: the judge was {first.model!r} and is {identity.model!r} or set up otherwise"
             return {"status": "failing", "reason": f"{reason}; restart the service to take it as it is"}
+        if (trouble := self._streak.told()) is not None:
+            return {"status": "failing", "reason": trouble}
         return {"status": "ok", "model": identity.model, **_form(identity)}
 
     async def close(self) -> None:

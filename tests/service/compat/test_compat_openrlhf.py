@@ -220,7 +220,7 @@ def test_thinking_that_the_template_began_and_nothing_ended_is_no_answer(client:
         ({"labels": [""]}, "labels[0]", "is empty; it carries the rubrics"),
         ({"labels": ["{'rubrics': "]}, "labels[0]", "is neither JSON"),
         ({"labels": [{"rubrics": [NO_COMMA]}]}, "labels[0]", "says no `size`"),
-        ({"query": ["Else."]}, "query[0]", "does not begin with the prompt"),
+        ({"query": ["Sake: hush"]}, "query[0]", "does not begin with the prompt"),
         ({"labels": [None]}, "labels[0]", "an object with `rubrics`, or such an object written out"),
         (
             {"labels": [{"rubrics": [{"check": "no:such"}], "size": 1}]},
@@ -244,6 +244,7 @@ def test_errors_say_what_and_where(
     (detail,) = answer.json()["error"]["details"]
     assert detail["path"] == path
     assert message in detail["message"]
+    assert "hush" not in answer.text  # no response is told, nor a piece of one
 
 
 @pytest.mark.parametrize(
