@@ -95,7 +95,7 @@ class LmdbStore:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
         except (lmdb.Error, OSError) as error:
-            raise StoreError(f"{type(error).__name__}: {error}") from error
+            raise StoreError(f"{error}; mend or remove the file, or name another") from error
 
     def _get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         now = _stamp(time.time())
