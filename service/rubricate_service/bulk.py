@@ -14,19 +14,20 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rubricate_clients.wire import Group, Options, ScoreRequest
 from rubricate_service.answer import groups_json
 from rubricate_service.app import running_engine
-from rubricate_service.errors import invalid_body
+from rubricate_service.authoring.expectations import CaseGroup
+from rubricate_service.authoring.files import read_as
 from rubricate_service.gate import missing_scores
 from rubricate_service.pipeline import Scorer
 from rubricate_service.scored_rows import (
     BulkError,
     SourceRow,
+    append,
     failed_kinds,
     line_of,
     open_output,
@@ -45,11 +46,21 @@ _PASSING = frozenset(
 
 @dataclass
 class Tally:
-    """What a run did: rows written, rows that could not be read, verdicts that failed, by kind."""
+    """What a run did.
+
+    Attributes:
+        written: Rows that were scored.
+        unreadable: Rows that could not be read.
+        faults: A line for each fault of these.
+        failed: Verdicts that could not be decided, by kind.
+        seconds: How long it took.
+    """
 
     written: int = 0
-    unreadable: list[str] = field(default_factory=list)
+    unreadable: int = 0
+    faults: list[str] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
 
     @property
     def is_complete(self) -> bool:
@@ -64,10 +75,12 @@ def _batches(
     for row in rows:
         if row.number in done:
             continue
-        try:
-            batch.append((row, Group.model_validate_json(row.text)))
-        except ValidationError as error:
-            tally.unreadable.append(f"row {row.number}: {invalid_body(error).message}")
+        case, faults = read_as(row.item, CaseGroup)
+        if case is None:
+            tally.unreadable += 1
+            tally.faults += faults
+            continue
+        batch.append((row, case.group()))
         if len(batch) == _BATCH:
             yield batch
             batch = []
@@ -122,12 +135,14 @@ async def score_file(
     """Score every row of `source` that `out` lacks, and those that a judge or a machine failed to decide.
 
     Raises:
-        BulkError: a file is missing, `out` is of another kind, input or options, or the options need all
-            rows at once.
+        FileError: `source` cannot be read or has no row, `out` cannot be written or is of another kind,
+            input or options, or the options need all rows at once.
     """
     if options.advantages is not None and options.advantages.method == "gdpo":
         raise BulkError("gdpo whitens over all responses of a training step, which a file of rows is not")
     digests = {row.number: row.digest for row in source_rows(source, options)}
+    if not digests:
+        raise BulkError(f"{source} has no group to score")
     again = _PASSING | {"no_judge"} if settings.judge else _PASSING
     tally = Tally()
     columns = (TextColumn("scoring"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -141,22 +156,19 @@ async def score_file(
                 bar = progress.add_task("rows", total=len(digests), completed=len(done))
                 async with aclosing(_in_flight(engine.scorer, batches, options, tally)) as scored:
                     async for lines in scored:
-                        file.write(b"".join(lines))
-                        file.flush()
+                        append(file, out, lines)
                         tally.written += len(lines)
                         progress.update(bar, advance=len(lines))
-            seconds = time.perf_counter() - started
-    _report(tally, seconds, console)
+            tally.seconds = time.perf_counter() - started
     return tally
 
 
-def _report(tally: Tally, seconds: float, console: Console) -> None:
-    for message in tally.unreadable:
-        console.print(message, style="red", markup=False, highlight=False)
-    rate = tally.written / max(seconds, 1e-9)
-    console.print(f"{tally.written} rows in {seconds:.1f} s ({rate:.1f} rows/s)", highlight=False)
+def print_tally(tally: Tally, console: Console) -> None:
+    """Print what a run did."""
+    rate = tally.written / max(tally.seconds, 1e-9)
+    console.print(f"{tally.written} rows in {tally.seconds:.1f} s ({rate:.1f} rows/s)", highlight=False)
     if tally.unreadable:
-        console.print(f"{len(tally.unreadable)} rows could not be read", highlight=False)
+        console.print(f"{tally.unreadable} rows could not be read", highlight=False)
     if tally.failed:
         kinds = ", ".join(f"{count} {kind}" for kind, count in tally.failed.most_common())
         console.print(f"verdicts that could not be decided: {kinds}", highlight=False)

@@ -9,43 +9,47 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+from pydantic_core import to_json
 
 from rubricate_clients.wire import Options
+from rubricate_service.authoring.files import FileError, Row, read_rows
 
 _PREFIX = b'{"row":'
 
 
-class BulkError(Exception):
+class BulkError(FileError):
     """The files are not what `rubricate score` can work with."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """One line of the input, numbered from 0, blank lines included."""
+    """A row of the input, and what tells it and the options from others."""
 
-    number: int
+    item: Row
     digest: str
-    text: bytes
+
+    @property
+    def number(self) -> int:
+        """Where it is in the input, from 0."""
+        return self.item.number
 
 
 def source_rows(source: Path, options: Options) -> Iterator[SourceRow]:
-    """Every row of the input that is not blank; raises `BulkError` when there is no such file."""
-    if not source.is_file():
-        raise BulkError(f"there is no file {source}")
+    """Every row of the input; JSON lines are read one by one, however many there are.
+
+    Raises:
+        FileError: There is no such file, or it cannot be read as a whole.
+    """
     wanted = options.model_dump_json(exclude_defaults=True).encode()
-    with source.open("rb") as file:
-        for number, line in enumerate(file):
-            line = line if number else line.removeprefix(BOM_UTF8)  # editors on Windows put one there
-            if text := line.strip():
-                yield SourceRow(number, hashlib.sha256(wanted + b"\n" + text).hexdigest()[:16], text)
+    for row in read_rows(source):
+        yield SourceRow(row, hashlib.sha256(wanted + b"\n" + to_json(row.value)).hexdigest()[:16])
 
 
 def line_of(row: SourceRow, position: int, answer: Mapping[str, Any]) -> bytes:
@@ -92,6 +96,18 @@ def _open_alone(out: Path) -> BinaryIO:
     return file
 
 
+def _replace(out: Path, lines: Iterable[bytes]) -> None:
+    """Write a file anew, whole or not at all, whenever this process is killed."""
+    aside = out.with_name(f"{out.name}.kept")
+    try:
+        with aside.open("wb") as file:
+            file.writelines(lines)
+        aside.replace(out)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+
+
 @contextmanager
 def open_output(
     out: Path, source: Path, digests: Mapping[int, str], again: frozenset[str]
@@ -105,16 +121,34 @@ def open_output(
     """
     if out.resolve() == source.resolve():
         raise BulkError(f"{out} is the input; name another output with -o")
+    if out.exists() and not (out.is_file() or out.is_dir()):
+        raise BulkError(
+            f"{out} cannot be written: it is a device or a pipe, and the output is read to resume"
+        )
     try:
         file = _open_alone(out)
-        kept = list(_kept(out, digests, again))
-        if sum(len(line) for _, line in kept) != os.fstat(file.fileno()).st_size:
-            aside = out.with_name(f"{out.name}.kept")
-            aside.write_bytes(b"".join(line for _, line in kept))
-            aside.replace(out)  # whole or not at all, whenever this process is killed
+        done: set[int] = set()
+        size = 0
+        for number, line in _kept(out, digests, again):
+            done.add(number)
+            size += len(line)
+        if size != os.fstat(file.fileno()).st_size:
+            _replace(out, (line for _, line in _kept(out, digests, again)))
             file.close()
             file = _open_alone(out)
     except OSError as error:
         raise BulkError(f"{out} cannot be written: {error.strerror}") from None
-    with file:
-        yield file, {number for number, _ in kept}
+    try:
+        yield file, done
+    finally:
+        with suppress(OSError):  # what could not be written was told when it was
+            file.close()
+
+
+def append(file: BinaryIO, out: Path, lines: Sequence[bytes]) -> None:
+    """Write rows to the end of the output; raises `BulkError` when they cannot be, as on a full disk."""
+    try:
+        file.write(b"".join(lines))
+        file.flush()
+    except OSError as error:
+        raise BulkError(f"{out} cannot be written: {error.strerror}") from None

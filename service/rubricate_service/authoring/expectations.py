@@ -10,7 +10,7 @@ Keys are ids of rubrics and the numbers of a response; values are those of `Expe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -26,6 +26,10 @@ NUMBERS: tuple[str, ...] = get_args(Number)
 Word = Literal["pass", "fail"]
 _EXACT = (0.0, 0.5, 1.0)
 _CLOSE = 1e-9
+_NO_GROUP = (
+    "this is no group, which is an object with a `prompt` and `rubrics`; "
+    "`rubricate import` makes groups of rows of data sets"
+)
 
 
 def _expected(value: object) -> object:
@@ -40,18 +44,10 @@ Expected = Annotated[Word | float, BeforeValidator(_expected)]
 """What is expected: of a rubric `pass`, `fail`, or its score 0, 0.5 or 1; of a number, that number."""
 
 
-def _named(name: object) -> object:
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
-
-
-Name = Annotated[str, BeforeValidator(_named)]
-"""What something is expected of; YAML takes 0, the first rubric's id unless it has another, for a number."""
-
-
 class CaseResponse(Response):
     """A response and what is expected of it."""
 
-    expect: dict[Name, Expected] = Field(default_factory=dict)
+    expect: dict[str, Expected] = Field(default_factory=dict)
 
 
 CaseItem = Annotated[
@@ -59,18 +55,27 @@ CaseItem = Annotated[
     plain_or((dict, CaseResponse), "a response is a string or an object with a `text`"),
 ]
 
+Samples = Annotated[list[CaseItem], *Members[1:]]
+"""Responses that may be missing; their ids are unique nevertheless."""
+
 
 class CaseGroup(Group):
     """A group some of whose responses say what is expected of them."""
 
     responses: Annotated[list[CaseItem], *Members]  # type: ignore[assignment]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _looks_like_one(cls, value: object) -> object:
+        """Tell in one line of a row that is something else, rather than in one for each of its fields."""
+        if not isinstance(value, cls) and not (isinstance(value, dict) and "rubrics" in value):
+            raise ValueError(_NO_GROUP)
+        return value
+
     @model_validator(mode="after")
     def _known(self) -> Self:
-        rubrics = ids_of(self.rubrics)
-        for id, response in zip(ids_of(self.responses), self.responses, strict=True):
-            for name, expected in response.expect.items() if isinstance(response, CaseResponse) else ():
-                _check(f"response {id!r}", name, expected, rubrics)
+        for _, why in wrong_expectations(ids_of(self.rubrics), self.responses):
+            raise ValueError(why)
         return self
 
     def group(self) -> Group:
@@ -87,16 +92,29 @@ class CaseGroup(Group):
                 yield Case(position, ids[position], name, expected, rubrics.get(name))
 
 
-def _check(where: str, name: str, expected: Word | float, rubrics: list[str]) -> None:
+def wrong_expectations(rubrics: list[str], responses: Sequence[CaseItem]) -> Iterator[tuple[int, str]]:
+    """What is expected in vain: the position of the response, and why nothing can be like that.
+
+    Args:
+        rubrics: Ids of the group's rubrics.
+        responses: Its responses.
+    """
+    for position, (id, response) in enumerate(zip(ids_of(responses), responses, strict=True)):
+        for name, expected in response.expect.items() if isinstance(response, CaseResponse) else ():
+            if (why := _wrong(name, expected, rubrics)) is not None:
+                yield position, f"response {id!r} expects {why}"
+
+
+def _wrong(name: str, expected: Word | float, rubrics: list[str]) -> str | None:
     if name in rubrics and name in NUMBERS:
-        raise ValueError(f"{where} expects {name!r}, which is a number's name: give that rubric another id")
+        return f"{name!r}, which is a number's name: give that rubric another id"
     if name not in rubrics and name not in NUMBERS:
-        known = ", ".join([*rubrics, *NUMBERS])
-        raise ValueError(f"{where} expects {name!r}, which is no rubric of the group; there are {known}")
+        return f"{name!r}, which is no rubric of the group; there are {', '.join([*rubrics, *NUMBERS])}"
     if name in rubrics and not isinstance(expected, str) and expected not in _EXACT:
-        raise ValueError(f"{where} expects {expected:g} of {name!r}; a verdict is pass, fail, 0, 0.5 or 1")
+        return f"{expected:g} of {name!r}; a verdict is pass, fail, 0, 0.5 or 1"
     if name in NUMBERS and name != "outcome" and isinstance(expected, str):
-        raise ValueError(f"{where} expects {expected!r} of its {name}, which is a number")
+        return f"{expected!r} of its {name}, which is a number"
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from rubricate_clients.faults import details_of
+from rubricate_service.authoring.yaml_values import NotJsonError, YamlValues
 from rubricate_service.importers.files import FileError
 from rubricate_service.importers.files import read_rows as read_json_rows
 
-__all__ = ["FileError", "Row", "parsed", "read_rows"]
+__all__ = ["FileError", "Row", "parsed", "read_as", "read_rows", "read_text"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -27,9 +29,11 @@ _MOST_NODES = 5_000_000
 class Row:
     """One item of a file: where it is, for people, and its value or the fault that it has none.
 
-    `lines` has the line of what a YAML row holds, by its path of keys and positions.
+    `number` counts from 0: the lines of JSON lines, blank ones too, and the items of everything else. `lines`
+    has the line of what a YAML row holds, by its path of keys and positions.
     """
 
+    number: int
     place: str
     value: Any = None
     fault: str | None = None
@@ -57,25 +61,47 @@ def read_rows(path: Path) -> Iterator[Row]:
     return _json_rows(path)
 
 
-def parsed(rows: Iterator[Row], model: type[M]) -> tuple[list[tuple[Row, M]], list[str]]:
+def read_text(path: Path) -> str:
+    """The text of a file, without a byte order mark.
+
+    Raises:
+        FileError: It is not there, or not UTF-8.
+    """
+    if not path.is_file():
+        raise FileError(f"there is no file {path}")
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise FileError(f"{path} is not UTF-8: line {line} has a byte that cannot be read") from None
+
+
+def parsed(rows: Iterable[Row], model: type[M]) -> tuple[list[tuple[Row, M]], list[str]]:
     """The rows that are such a model, and a line for each fault of the others."""
     good: list[tuple[Row, M]] = []
     faults: list[str] = []
     for row in rows:
-        if row.fault is not None:
-            faults.append(f"{row.place}: {row.fault}")
-            continue
-        try:
-            good.append((row, model.model_validate(row.value)))
-        except ValidationError as error:
-            locations = [fault["loc"] for fault in error.errors(include_url=False, include_input=False)]
-            faults += [
-                f"{row.at(loc)}: {detail.path}: {detail.message}"
-                if detail.path
-                else f"{row.place}: {detail.message}"
-                for loc, detail in zip(locations, details_of(error), strict=True)
-            ]
+        one, found = read_as(row, model)
+        faults += found
+        if one is not None:
+            good.append((row, one))
     return good, faults
+
+
+def read_as(row: Row, model: type[M]) -> tuple[M | None, list[str]]:
+    """A row as such a model, or None and a line for each of its faults."""
+    if row.fault is not None:
+        return None, [f"{row.place}: {row.fault}"]
+    try:
+        return model.model_validate(row.value), []
+    except ValidationError as error:
+        locations = [fault["loc"] for fault in error.errors(include_url=False, include_input=False)]
+        return None, [
+            f"{row.at(loc)}: {detail.path}: {detail.message}"
+            if detail.path
+            else f"{row.place}: {detail.message}"
+            for loc, detail in zip(locations, details_of(error), strict=True)
+        ]
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
@@ -87,8 +113,19 @@ def _json_rows(path: Path) -> Iterator[Row]:
             .lstrip()
             .startswith(b"[")
         )
-    for number, value, fault in rows:
-        yield Row(f"{'item' if is_list else 'line'} {number + 1}", value, fault)
+    what = "item" if is_list else "line"
+    found = (Row(number, f"{what} {number + 1}", value, fault) for number, value, fault in rows)
+    others: list[Row] = []
+    for row in found:
+        others.append(row)
+        if isinstance(row.value, dict):
+            return chain(others, found)
+    if others and others[0].fault is not None:
+        raise FileError(
+            f"{path} has no line that is a JSON object; files of groups are JSON lines, a JSON list, or YAML "
+            f"named .yaml or .yml ({others[0].place}: {others[0].fault})"
+        )
+    return iter(others)
 
 
 def _yaml_rows(path: Path) -> list[Row]:
@@ -97,28 +134,33 @@ def _yaml_rows(path: Path) -> list[Row]:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
         raise FileError("PyYAML is not installed; install rubricate[checkers]") from None
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
+    text = read_text(path)
     try:
-        loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
+        loader = yaml.SafeLoader(text)
         rows: list[Row] = []
         while loader.check_node():
+            values = YamlValues(loader)
             for node in _items(loader.get_node()):
                 _check_size(node)
-                lines: dict[tuple[int | str, ...], int] = {}
-                _note_lines(node, (), lines)
-                rows.append(Row(f"line {lines[()]}", loader.construct_document(node), lines=lines))
+                rows.append(_yaml_row(len(rows), node, values))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise FileError(f"{path}{where}: this is not YAML: {error.problem or error.context}") from None
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path} is not UTF-8: byte {error.start} cannot be read") from None
     except (yaml.YAMLError, ValueError) as error:
         raise FileError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise FileError(f"{path} is nested too deeply") from None
     return rows
+
+
+def _yaml_row(number: int, node: Any, values: YamlValues) -> Row:
+    lines: dict[tuple[int | str, ...], int] = {}
+    _note_lines(node, (), lines)
+    try:
+        return Row(number, f"line {lines[()]}", values.of(node), lines=lines)
+    except NotJsonError as error:
+        return Row(number, f"line {error.line}", fault=str(error))
 
 
 def _items(document: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from rubricate_clients.wire import Group, Rubric
-from rubricate_service.importers.files import FileError
+from rubricate_service.authoring.files import FileError, read_text
 
 Scale = Literal["three points", "pass or fail"]
 
@@ -58,32 +59,33 @@ def read_labels(path: Path) -> Labels:
     Raises:
         FileError: It is not there, is no such file, or lacks a column.
     """
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
     csv.field_size_limit(_LONGEST_FIELD)
     rows: list[Labelled] = []
     faults: list[str] = []
+    file = io.StringIO(read_text(path), newline="")
+    header = file.readline()
+    file.seek(0)
+    reader = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header = file.readline()
-            file.seek(0)
-            reader = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
-            columns = [name.strip() for name in reader.fieldnames or ()]
-            reader.fieldnames = columns
-            if missing := [name for name in REQUIRED if name not in columns]:
-                raise FileError(
-                    f"{path} has no column {', '.join(missing)}; its first line names {', '.join(columns)}"
-                )
-            for line, row in _records(reader):
-                try:
-                    rows.append(_labelled(line, row))
-                except ValueError as error:
-                    faults.append(f"line {line}: {error}")
-    except UnicodeDecodeError as error:
-        raise FileError(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from None
+        columns = [name.strip() for name in reader.fieldnames or ()]
+        reader.fieldnames = columns
+        _check_columns(path, columns)
+        for line, row in _records(reader):
+            try:
+                rows.append(_labelled(line, row))
+            except ValueError as error:
+                faults.append(f"line {line}: {error}")
     except csv.Error as error:
         raise FileError(f"{path}, near line {reader.line_num}: {error}") from None
     return Labels(rows, faults, [name for name in columns if name not in REQUIRED + OPTIONAL])
+
+
+def _check_columns(path: Path, columns: list[str]) -> None:
+    if missing := [name for name in REQUIRED if name not in columns]:
+        named = ", ".join(columns) or "none"
+        raise FileError(f"{path} has no column {', '.join(missing)}; its first line names {named}")
+    if twice := [name for name in REQUIRED + OPTIONAL if columns.count(name) > 1]:
+        raise FileError(f"{path} has more than one column {', '.join(twice)}; which one counts?")
 
 
 def _records(reader: csv.DictReader[str]) -> Iterator[tuple[int, Mapping[str | None, str | None]]]:

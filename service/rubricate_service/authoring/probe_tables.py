@@ -32,7 +32,11 @@ def print_report(report: ProbeReport, console: Console) -> None:
     if failures := report.failures():
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in failures.most_common())
         console.print(f"verdicts that could not be decided: {kinds}")
-    console.print(f"{len(paying):,} of {len(report.groups):,} groups pay for an answer that deserves nothing")
+    if "no_judge" in failures:
+        console.print("no judge is configured; name one with --judge URL")
+    more = f"; for {report.undecided:,} more it could not be decided" if report.undecided else ""
+    pay = f"{len(paying):,} of {len(report.groups):,} groups pay for an answer that deserves nothing"
+    console.print(f"{pay}{more}", soft_wrap=True)
 
 
 def _print_group(group: Probed, console: Console) -> None:

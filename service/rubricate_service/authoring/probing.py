@@ -14,7 +14,7 @@ from rich.console import Console
 from rubricate_clients.faults import ids_of
 from rubricate_clients.wire import Group, Options, Response, Rubric
 from rubricate_service.app import running_engine
-from rubricate_service.authoring.expectations import CaseGroup, CaseItem
+from rubricate_service.authoring.expectations import CaseGroup, Samples
 from rubricate_service.authoring.files import FileError, parsed, read_rows
 from rubricate_service.authoring.probes import probes_of
 from rubricate_service.authoring.scoring import score_groups
@@ -25,7 +25,7 @@ from rubricate_service.settings import Settings
 class ProbeGroup(CaseGroup):
     """A group whose responses, if it has any, are not looked at."""
 
-    responses: list[CaseItem] = Field(default_factory=list)
+    responses: Samples = Field(default_factory=list)
 
     def with_responses(self, texts: dict[str, str]) -> Group:
         """The group with other responses, texts by their ids."""
@@ -48,6 +48,13 @@ class Probed:
     id: str
     rubrics: dict[str, Rubric]
     responses: list[dict[str, Any]]
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether a probe earns something; None where none does and what one earns could not be decided."""
+        if self.worst > 0:
+            return True
+        return None if any(response["reward"] is None for response in self.responses) else False
 
     @property
     def worst(self) -> float:
@@ -130,8 +137,20 @@ class ProbeReport:
 
     def worst_first(self) -> Iterator[Probed]:
         """The groups in which a probe earns something, the best paid first."""
-        paying = [group for group in self.groups if group.worst > 0]
+        paying = [group for group in self.groups if group.pays]
         return iter(sorted(paying, key=lambda group: -group.worst))
+
+    @property
+    def undecided(self) -> int:
+        """Groups of which it is not known whether they pay."""
+        return sum(group.pays is None for group in self.groups)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when no group pays, 1 when one does or a row is bad, 3 when none does and of some it is open."""
+        if self.faults or any(group.pays for group in self.groups):
+            return 1
+        return 3 if self.undecided else 0
 
     def json(self) -> dict[str, Any]:
         """The report with nothing left out."""
@@ -141,7 +160,9 @@ class ProbeReport:
                 {"rubric": name, "negative": negative, **paid.json(), "probes": list(paid.by)}
                 for (name, negative), paid in self.by_rubric().items()
             ],
-            "groups": [{"place": g.place, "id": g.id, "responses": g.responses} for g in self.groups],
+            "groups": [
+                {"place": g.place, "id": g.id, "pays": g.pays, "responses": g.responses} for g in self.groups
+            ],
             "faults": self.faults,
         }
 

@@ -40,6 +40,11 @@ class _RubricView:
     required: str | None
 
     @property
+    def label(self) -> str:
+        """What cells call its column."""
+        return _plain(beginning(self.id, 28))
+
+    @property
     def kwargs(self) -> str:
         given = self.rubric.kwargs if self.rubric else None
         return json.dumps(given, ensure_ascii=False) if given else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from rubricate_clients.faults import details_of, ids_of
 from rubricate_clients.wire import Group, Options, Rubric, ScoredGroup, ScoredResponse
 from rubricate_service.app import Engine, running_engine
 from rubricate_service.authoring.expectations import CaseGroup
-from rubricate_service.authoring.files import FileError, Row, parsed, read_rows
+from rubricate_service.authoring.files import FileError, Row, parsed, read_as, read_rows
 from rubricate_service.authoring.scoring import score_groups
 from rubricate_service.normalise import plan_group, prompt_text
 from rubricate_service.settings import Settings
@@ -123,18 +122,15 @@ def _report_group(scored: ScoredGroup, source: Group | None = None) -> ReportGro
 
 
 def _with_sources(groups: Sequence[tuple[int, ReportGroup]], of: Path) -> list[ReportGroup]:
-    """The groups beside what was scored, which is found by the number of its line."""
-    if not of.is_file():
-        raise FileError(f"there is no file {of}")
-    lines = of.read_bytes().removeprefix(BOM_UTF8).split(b"\n")
+    """The groups beside what was scored, which is found by the number of its row."""
+    rows = {row.number: row for row in read_rows(of)}
     found: list[ReportGroup] = []
     for number, group in groups:
-        try:
-            source = Group.model_validate_json(lines[number]) if number >= 0 else None
-        except (IndexError, ValidationError):
-            source = None
+        case, _ = read_as(rows[number], CaseGroup) if number in rows else (None, [])
+        source = case.group() if case else None
         if source is None or ids_of(source.rubrics) != group.rubric_ids or _differ(source, group):
-            raise FileError(f"{of}, line {number + 1}, is not what group {group.id!r} was scored from")
+            place = rows[number].place if number in rows else f"row {number}"
+            raise FileError(f"{of}, {place}, is not what group {group.id!r} was scored from")
         found.append(ReportGroup(group.id, group.rubric_ids, group.responses, source))
     return found
 

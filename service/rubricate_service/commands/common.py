@@ -18,7 +18,7 @@ from rubricate_clients.wire import Options
 from rubricate_service.judge.embedded import EmbeddedUnavailable, find_weights
 from rubricate_service.settings import CONFIG_VARIABLE, EMBEDDED, Settings
 
-errors = Console(stderr=True)
+errors = Console(stderr=True, soft_wrap=True)  # a path that is cut in two cannot be copied
 
 _FAULTS = 20
 """Faults of a file that are shown: one that is wrong throughout has as many as lines."""

@@ -36,7 +36,11 @@ def probe(
     cache: CacheFlag = None,
     config: Config = None,
 ) -> None:
-    """Show what empty, echoed, repeated and stuffed answers would earn, and which rubrics pay for them."""
+    """Show what empty, echoed, repeated and stuffed answers would earn, and which rubrics pay for them.
+
+    Exit code 0: no group pays for one. 1: a group does, or a row cannot be read. 2: the command or the
+    file is wrong. 3: no group is known to pay, but for some it could not be decided.
+    """
     from rubricate_service.authoring.probe_tables import print_report
     from rubricate_service.authoring.probing import probe_file
 
@@ -51,5 +55,4 @@ def probe(
         Console().print_json(data=report.json())
     else:
         print_report(report, Console(markup=False, highlight=False))
-    if report.faults:
-        raise typer.Exit(1)
+    raise typer.Exit(report.exit_code)

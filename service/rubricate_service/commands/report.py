@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -51,12 +52,27 @@ def report(
         path is not None and path.exists() and out.samefile(path) for path in (source, of)
     ):
         stop(f"{out} is a file to read; name another with -o")
+    if (why := _obstacle(out)) is not None:
+        stop(f"{out} cannot be written: {why}")
     with author_command():
         scores = asyncio.run(read_scores(source, of, parsed, settings, errors))
         if not scores.groups:
             stop("; ".join([f"{source} has no group to report on", *scores.faults[:3]]))
-        out.write_text(page(scores, source.name), encoding="utf-8", errors="backslashreplace")
+        html = page(scores, source.name)
+        try:
+            out.write_text(html, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            stop(f"{out} cannot be written: {error.strerror}")
     tell_faults(scores.faults)
     errors.print(f"{len(scores.groups):,} groups in {out}", markup=False, highlight=False)
     if scores.faults:
         raise typer.Exit(1)
+
+
+def _obstacle(out: Path) -> str | None:
+    """Why a page cannot be written, as far as that shows before the work that it is the end of."""
+    if out.is_dir():
+        return "it is a folder"
+    if not out.parent.is_dir():
+        return f"there is no folder {out.parent}"
+    return None if os.access(out if out.exists() else out.parent, os.W_OK) else "permission denied"

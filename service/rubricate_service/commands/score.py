@@ -15,16 +15,17 @@ from rubricate_service.commands.common import (
     Config,
     JudgeFlag,
     JudgeModel,
+    author_command,
     errors,
     options_of,
     settings_of,
-    stop,
+    tell_faults,
 )
 
 
 def score(
     source: Annotated[
-        Path, typer.Argument(metavar="IN.jsonl", help="one group a line, as in POST /v1/score")
+        Path, typer.Argument(metavar="FILE", help="groups as in POST /v1/score: JSON lines, a list, or YAML")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="one scored group a line; existing rows are kept")],
     options: Annotated[str, typer.Option(help="the request's `options`, as JSON")] = "{}",
@@ -34,9 +35,12 @@ def score(
     cache: CacheFlag = None,
     config: Config = None,
 ) -> None:
-    """Score a file of groups with the service's engine, without HTTP. Run it again to resume."""
-    from rubricate_service.bulk import score_file
-    from rubricate_service.scored_rows import BulkError
+    """Score a file of groups with the service's engine, without HTTP. Run it again to resume.
+
+    Exit code 0: every row is scored. 1: a row cannot be read, or the judge or the machine failed to decide,
+    which the same command asks again. 2: the command or a file is wrong. 130: stopped by Ctrl-C.
+    """
+    from rubricate_service.bulk import print_tally, score_file
 
     settings = settings_of(
         config, check_workers=check_workers, judge=judge, judge_model=judge_model, cache=cache
@@ -44,11 +48,12 @@ def score(
     parsed = options_of(options)
     logging.basicConfig(level=logging.WARNING)
     try:
-        tally = asyncio.run(score_file(source, out, parsed, settings, errors))
-    except BulkError as error:
-        stop(str(error))
+        with author_command():
+            tally = asyncio.run(score_file(source, out, parsed, settings, errors))
     except KeyboardInterrupt:
         errors.print("stopped; run the same command again to go on")
         raise typer.Exit(130) from None
+    tell_faults(tally.faults)
+    print_tally(tally, errors)
     if not tally.is_complete:
         raise typer.Exit(1)

@@ -139,8 +139,12 @@ def test_spreadsheets_separate_columns_as_they_like(tmp_path: Path, delimiter: s
     ("content", "says"),
     [
         (b"prompt,response,label\n", "no column criterion; its first line names prompt, response, label"),
-        (b"", "no column prompt"),
-        (b"prompt,response,criterion,label\n\xff\xfe,b,c,1\n", "not UTF-8"),
+        (b"", "no column prompt, response, criterion, label; its first line names none"),
+        (
+            b"prompt,response,criterion,label\n" + b"a,b,c,1\n" * 9000 + b"\xff,b,c,1\n",
+            "not UTF-8: line 9002 ",
+        ),
+        (b"prompt,response,criterion,label,label\np,r,c,1,0\n", "more than one column label"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes, says: str) -> None:

@@ -80,13 +80,14 @@ BILLION = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in ra
         ("a.yaml", "- name: [\n- b\n", "line 2"),
         ("a.yaml", "- name: a\n  \tb: c\n", "line 2"),
         ("a.yaml", "- name: *nowhere\n", "line 1"),
-        ("a.yaml", "- !!python/object:os.system {name: a}\n", "line 1"),
-        ("a.yaml", b"- name: \xff\xfe\n", "not UTF-8"),
+        ("a.yaml", b"- name: a\n- name: \xff\xfe\n", "not UTF-8: line 2"),
         ("a.yaml", "- name: a\x00b\n", "not YAML"),
         ("a.yaml", "- name: " + "[" * 5000, "nested too deeply"),
         ("a.yaml", f"a0: &a0 [1, 2]\n{BILLION}\n", "aliases"),
         ("a.yaml", "- &a {name: *a}\n", "aliases"),
         ("a.json", '[{"name": "one"}', "JSON list"),
+        ("a.txt", "- name: one\n", "no line that is a JSON object.*named .yaml.*line 1"),
+        ("a.json", '{\n "name": "one"\n}\n', "no line that is a JSON object"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where(
@@ -110,3 +111,48 @@ def test_a_byte_order_mark_costs_no_row(tmp_path: Path, name: str, text: str) ->
     text = text if name == "a.jsonl" else "- name: one\n- name: two\n"
     items, faults = read(tmp_path / name, f"\ufeff{text}")
     assert ([item.name for item in items], faults) == (["one", "two"], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2024-01-01: 2024-01-02T03:04:05Z", {"2024-01-01": "2024-01-02T03:04:05Z"}),
+        ("{0: a, 1.50: b, yes: c, ~: d}", {"0": "a", "1.50": "b", "yes": "c", "~": "d"}),
+        ("[yes, 7, 0.5, ~, =, '7']", [True, 7, 0.5, None, "=", "7"]),
+        ("{<<: [{a: 1, b: 1}, {b: 2, c: 2}], c: 3}", {"a": 1, "b": 1, "c": 3}),
+    ],
+)
+def test_yaml_values_are_those_of_json(tmp_path: Path, text: str, value: object) -> None:
+    """A key that YAML takes for a number ended `test`, `probe` and `report` in a traceback."""
+    path = tmp_path / "a.yaml"
+    path.write_text(f"- {text}\n")
+    assert [row.value for row in read_rows(path)] == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{name: a,\n  name: b}", "line 3: the key 'name' is given twice"),
+        ("!!set {a, b}", "line 2: JSON has nothing like !!set"),
+        ("{name: !!binary aGVsbG8=}", "line 2: JSON has nothing like !!binary"),
+        ("!!python/object:os.system {name: a}", "line 2: JSON has nothing like !!python/object:os.system"),
+        ("{? [a] : b}", "line 2: a key is a list or a mapping; JSON has only text there"),
+        ("{<<: 1}", "line 2: `<<` takes over mappings, and this is none"),
+        ("!!bool maybe", "line 2: 'maybe' is no bool"),
+        ("!!int x", "line 2: 'x' is no int"),
+        ('{name: "\\ud800"}', "line 2: half of a surrogate pair stands alone in this text"),
+    ],
+)
+def test_what_json_does_not_have_costs_its_row_alone(tmp_path: Path, text: str, says: str) -> None:
+    items, faults = read(tmp_path / "a.yaml", f"- name: one\n- {text}\n- name: two\n")
+    assert [item.name for item in items] == ["one", "two"]
+    assert faults == [says]
+
+
+def test_rows_are_numbered_as_they_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"name": "one"}\n\n{"name": "two"}\n')
+    assert [row.number for row in read_rows(path)] == [0, 2]
+    path = tmp_path / "a.yaml"
+    path.write_text("- name: one\n---\n\n- name: two\n")
+    assert [row.number for row in read_rows(path)] == [0, 1]

@@ -121,11 +121,3 @@ def test_a_rubric_with_the_name_of_a_number_cannot_be_expected_by_it() -> None:
 def test_the_group_that_is_scored_has_no_expectations() -> None:
     sent = group({"tone": "pass"}).group().model_dump(exclude_none=True)
     assert sent["responses"] == ["plain", {"text": "Hello."}]
-
-
-def test_ids_that_yaml_takes_for_numbers_are_ids() -> None:
-    """The id of a rubric without one is its position."""
-    (case,) = group({1: "pass"}).cases()  # type: ignore[dict-item]
-    assert (case.name, case.rubric and case.rubric.check) == ("1", "punctuation:no_comma")
-    with pytest.raises(ValidationError, match="expect"):
-        group({True: "pass"})  # type: ignore[dict-item]

@@ -73,7 +73,7 @@ STRONG = {
 
 def test_rubrics_that_pay_are_told_worst_first(tmp_path: Path) -> None:
     code, report, _ = run(tmp_path, [STRONG, WEAK])
-    assert code == 0
+    assert code == 1
     paid = {row["probe"]: (row["paid"], row["decided"]) for row in report["probes"]}
     assert paid["empty"] == (0, 2)
     assert paid["one character"] == (1, 2)
@@ -112,7 +112,39 @@ def test_people_get_tables(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "groups.jsonl", [WEAK, STRONG])
     done = rubricate("probe", str(source), "--check-workers", "1")
     assert "line 1: group 'weak'" in done.stdout
-    assert "1 of 2 groups pay for an answer that deserves nothing" in done.stdout
+    assert done.stdout.endswith("1 of 2 groups pay for an answer that deserves nothing\n")
+
+
+JUDGED = {"id": "judged", "prompt": "Name a port.", "rubrics": [{"criterion": "It names a port."}]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "pays", "says"),
+    [
+        ([STRONG], 0, [False], "0 of 1 groups pay"),
+        ([STRONG, JUDGED], 3, [False, None], "deserves nothing; for 1 more it could not be decided"),
+        ([WEAK, JUDGED], 1, [True, None], "1 of 2 groups pay"),
+        ([JUDGED, "{"], 1, [None], "no judge is configured; name one with --judge URL"),
+    ],
+)
+def test_what_is_not_decided_is_no_all_clear(
+    tmp_path: Path, rows: list[Any], code: int, pays: list[bool | None], says: str
+) -> None:
+    """Without a judge, groups of criteria were told to pay for nothing."""
+    source = write_rows(tmp_path / "groups.jsonl", rows)
+    done = rubricate("probe", str(source), "--check-workers", "1")
+    assert done.returncode == code
+    assert says in done.stdout
+    assert ("could not be decided" in done.stdout) is (None in pays)
+    found, report, _ = run(tmp_path, rows)
+    assert found == code
+    assert [group["pays"] for group in report["groups"]] == pays
+
+
+def test_a_judge_that_answers_gives_the_all_clear(tmp_path: Path) -> None:
+    with FakeJudge(answer="0") as judge:
+        code, report, _ = run(tmp_path, [JUDGED], "--judge", judge.url)
+    assert (code, [group["pays"] for group in report["groups"]]) == (0, [False])
 
 
 def test_a_file_without_a_group_ends_with_2(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,42 @@ def test_a_verdict_is_told_by_its_sign_and_not_by_colour_alone() -> None:
     html = page(Scores([report_group([[1.0, 0.5, 0.0, None, 0.61]])]), "t")
     cells = re.findall(r'<td class="m (\w+)"[^>]*>([^<]*)</td>', html)
     assert cells == [("pass", "✓"), ("half", "½"), ("fail", "✗"), ("failed", "?"), ("half", "0.61")]
+
+
+MIXED: list[list[float | None]] = [[1.0, 0.5, None], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+WIDE = [
+    Scores([report_group(MIXED, **judged)] * 4, [], {"0": 0.1})
+    for judged in ({}, {"label": 2, "label_mass": 0.6, "expected": 0.9})
+]
+
+
+@pytest.mark.parametrize("scores", WIDE)
+def test_every_cell_names_its_column(scores: Scores) -> None:
+    """Narrow pages have no heads: what a number is then stands in its cell."""
+    html = page(scores, "t")
+    for table in re.findall(r"<table.*?</table>", html, re.DOTALL):
+        heads = [Reader(head).text for head in re.findall(r"<th\b.*?</th>", table.partition("</thead>")[0])]
+        (body,) = re.findall(r"<tbody>(.*?)</tbody>", table, re.DOTALL)
+        for row in body.split("</tr>")[:-1]:
+            assert re.findall(r'<td[^>]* data-l="([^"]*)"', row) == heads
+
+
+@pytest.mark.parametrize("width", [500, 800, 1190, 1200, 1400, 1530])
+def test_no_column_is_cut_off(tmp_path: Path, width: int) -> None:
+    """At 1200 pixels the times of the checks were out of sight."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium on the path")
+    html = page(WIDE[1], "t")
+    html = re.sub(r"<meta http-equiv=[^>]*>", "", html)  # the policy lets nobody measure
+    measure = "[...document.querySelectorAll('.scroll')].map(e => e.scrollWidth - e.clientWidth)"
+    path = tmp_path / "page.html"
+    path.write_text(html.replace("</body>", f"<script>document.title = {measure}</script></body>"))
+    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    flags += [f"--window-size={width},900", "--dump-dom", f"file://{path}"]
+    done = subprocess.run([chromium, *flags], capture_output=True, text=True, timeout=240, check=False)
+    hidden = re.findall(r"<title>([\d,]+)</title>", done.stdout)
+    assert hidden == [",".join(["0"] * len(re.findall('<div class="scroll">', html)))], done.stderr[-2000:]
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
@@ -293,6 +331,25 @@ def test_a_torn_scored_row_costs_no_other(tmp_path: Path) -> None:
     assert code == 1
     assert [line.partition(":")[0] for line in err.splitlines()[:4]] == [f"line {n}" for n in range(2, 6)]
     assert "1 responses" in " ".join(Reader(html).text.split())
+
+
+@pytest.mark.parametrize(
+    ("out", "says"), [("nowhere/page.html", "there is no folder"), (".", "it is a folder")]
+)
+def test_a_page_that_cannot_be_written_is_told_before_the_work(tmp_path: Path, out: str, says: str) -> None:
+    source = write_rows(tmp_path / "groups.jsonl", GROUPS)
+    with FakeJudge(answer="1") as judge:
+        done = rubricate("report", str(source), "-o", str(tmp_path / out), "--judge", judge.url)
+        assert judge.calls == []
+    assert done.returncode == 2
+    assert f"cannot be written: {says}" in " ".join(done.stderr.split())
+
+
+def test_a_disk_that_is_full_is_told(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "groups.jsonl", GROUPS)
+    done = rubricate("report", str(source), "-o", "/dev/full", "--check-workers", "1")
+    assert done.returncode == 2
+    assert "/dev/full cannot be written: No space left on device" in " ".join(done.stderr.split())
 
 
 def test_the_input_is_never_written_over(tmp_path: Path) -> None:
