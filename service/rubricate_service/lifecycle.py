@@ -4,7 +4,7 @@
 
 While it drains it serves on, new requests too: whoever sends them learns with a delay that `/readyz` says no.
 Another SIGTERM ends that wait; Ctrl-C skips it, and a second Ctrl-C also cuts off what is under way. One of
-several processes whose first one was killed stops as on SIGTERM: nobody would ever tell it to.
+several processes whose first one was killed stops by itself, and at once: nobody would ever tell it to.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Lifecycle:
     def _orphaned(self, sentinel: int, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
         asyncio.get_running_loop().remove_reader(sentinel)
         log.error("the first process is gone: this one stops too")
-        self._signalled(signal.SIGTERM, server, on_stopping)
+        self._stop(server, on_stopping)  # at once: its successor wants the port
 
     def _stop(self, server: uvicorn.Server, on_stopping: Callable[[], None]) -> None:
         if self.state == "stopping":

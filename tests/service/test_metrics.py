@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -176,6 +179,13 @@ def test_two_processes_add_up(tmp_path: Path) -> None:
         assert service.metric("rubricate_in_flight_items") == 0
         assert service.metric("rubricate_judge_replicas", state="ok") == 1
         folder = folder_of(service)
+        shutil.rmtree(folder)  # as cleaners of temporary files do
+        assert service.get("/metrics").status_code == 200
+        shutil.rmtree(folder)
+        left = service.workers()
+        os.kill(left[0], signal.SIGKILL)
+        service.until(lambda: len(service.workers()) == 2 and left[0] not in service.workers())
+        service.until(lambda: service.metric("rubricate_place_items") >= 4096)
         service.terminate()
         assert service.process.wait(60) == 0
         assert not folder.exists()

@@ -95,6 +95,11 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._await_header()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what comes behind a body is none (RFC 9110, section 6.5.1)."""
+        if not self._in_body:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Hand the request to the app, and wait for its body; unless it is none that can be read safely.
 
@@ -165,8 +170,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _too_slow(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete
-        if is_answering and not self._in_body:
-            self._await_header()  # of a pipelined request, which is not read on before this answer
+        if self.pipeline or (is_answering and not self._in_body):
+            # a request that was sent ahead, which is not read on before the answer to the one before it
+            self._wait(self._limits.body_s if self._in_body else self._limits.header_s, in_body=self._in_body)
             return
         limit = "body_s" if self._in_body else "header_s"
         part, seconds = ("body" if self._in_body else "headers"), getattr(self._limits, limit)
@@ -179,13 +185,19 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refuse(status, f"the {part} of the request are larger than this service takes ({most})")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Answer in the app's place and close; only close when it has begun to answer, or owes one before."""
+        """Answer in the app's place and close; only close when it has begun to answer.
+
+        Whole requests that came before get their answers, and then the connection ends.
+        """
         cycle = self.cycle
         if cycle is not None and not cycle.more_body and not cycle.response_complete:
-            self._end_after(cycle)  # a whole request came before this
+            self._end_after(cycle)
             return
-        is_free = cycle is None or (not cycle.response_started if self._in_body else cycle.response_complete)
-        if is_free and not self.pipeline:
+        if self.pipeline and self._running is not None:
+            self.pipeline.popleft()  # the one that is in trouble
+            self._end_after(self.pipeline[0][0] if self.pipeline else self._running)
+            return
+        if cycle is None or (not cycle.response_started if self._in_body else cycle.response_complete):
             error = ErrorBody(type="invalid_request", message=message)
             body = ErrorAnswer(error=error).model_dump_json().encode()
             head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"

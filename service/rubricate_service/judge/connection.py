@@ -147,7 +147,10 @@ async def _bounded_body(answer: aiohttp.ClientResponse) -> bytes:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """A ``Retry-After`` of seconds or of an HTTP date, in seconds from now; None where it makes no sense."""
+    """A ``Retry-After`` of seconds or of an HTTP date, in seconds from now.
+
+    None where it makes no sense, or says that this is no reason to wait: who says so is busy all the same.
+    """
     if retry_after is None:
         return None
     try:
@@ -155,9 +158,9 @@ def _seconds(retry_after: str | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
+    return seconds if 0 < seconds < math.inf else None
 
 
 def _reason(error: Exception) -> str:

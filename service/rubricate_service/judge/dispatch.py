@@ -182,14 +182,20 @@ class Dispatcher:
 
     def _begin(self, errand: Errand, replica: Replica) -> None:
         replica.in_flight += 1
-        errand.last = replica.name
+        if errand.tried and {r.name for r in self.usable} <= {*errand.tried}:
+            errand.tried.clear()  # all were: begin anew
+        errand.tried.append(replica.name)
         home = self._homes.get(errand.prefix)
         if home is not None and home.replica is replica:
             home.begun = True
 
     def _assign(self, errand: Errand) -> Replica:
         usable = self.usable
-        others = [r for r in usable if r.name != errand.last] or usable
+        others = (
+            [r for r in usable if r.name not in errand.tried]
+            or [r for r in usable if r.name not in errand.tried[-1:]]
+            or usable
+        )
         ready = [r for r in others if not r.limit.is_held and not self._is_being_probed(r)] or others
         home = self._homes.get(errand.prefix)
         if home is not None and home.replica in ready:
@@ -221,7 +227,7 @@ class Dispatcher:
         return None
 
     def _may_move(self, donor: Replica, to: Replica, tickets: Collection[Ticket]) -> bool:
-        if any(ticket.errand.last == to.name for ticket in tickets):
+        if any(to.name in ticket.errand.tried for ticket in tickets):
             return False
         home = self._homes.get(next(iter(tickets)).errand.prefix)
         return donor.limit.is_held or home is None or not home.begun or home.replica is not donor

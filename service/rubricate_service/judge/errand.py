@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from rubricate_clients.wire import FailureKind
@@ -22,7 +22,8 @@ class Errand:
         manner: How it is put; all criteria of one response share its prefix and go to the same replica.
         usage: Counters of the request that asks; it is one request's own, and stands for it in the queue.
         tenant: Whose request it is; "" where nobody has to say so.
-        last: Name of the replica that it was sent to last; another attempt goes elsewhere if it can.
+        tried: Names of the replicas that it was sent to, the last one last; another attempt goes elsewhere if
+            it can.
         was_moved: Whether it was taken from a replica that had fallen silent, which happens once.
         trouble: What it last stumbled over, for those whose time runs out meanwhile.
     """
@@ -30,7 +31,7 @@ class Errand:
     manner: Manner
     usage: Usage
     tenant: str = ""
-    last: str | None = None
+    tried: list[str] = field(default_factory=list)
     was_moved: bool = False
     trouble: JudgeFailure | None = None
 

@@ -132,7 +132,8 @@ class Judge:
         began = _now()
         flight, joined = self._flights.board((question, scope, cache, request), work, deadline)
         try:
-            outcome = await flight.wait(deadline)
+            with self._streak.asking():
+                outcome = await flight.wait(deadline)
         except TimeoutError:
             failure = late(flight.errand)
             if _now() - began >= _FAIR_CHANCE_S:  # else it says more about the deadline

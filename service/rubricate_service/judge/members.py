@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,8 @@ from rubricate_service.judge.connection import Address
 from rubricate_service.judge.reading import JudgeFailure
 from rubricate_service.judge.served import ServedModel
 from rubricate_service.settings import DNS
+
+log = logging.getLogger("rubricate.judge")
 
 _EVERY_S = 5.0
 
@@ -81,12 +84,14 @@ class Listed:
         self._urls = urls
         self._make = make
         self._resolve = resolve
+        self._known: dict[str, Sequence[Address]] = {}
+        self._lost: set[str] = set()
 
     async def find(self) -> Mapping[str, Callable[[], ServedModel]]:
-        """What makes each engine, by the replica's address; none for a list that leads to nothing.
+        """What makes each engine, by the replica's address; of a name that is lost, those it led to before.
 
         Raises:
-            JudgeFailure: ``unreachable``: a name leads to no address now.
+            JudgeFailure: ``unreachable``: there is no address at all.
         """
         found: dict[str, Callable[[], ServedModel]] = {}
         for url in self._urls:
@@ -98,15 +103,24 @@ class Listed:
                 found[str(URL(plain).with_user(None).with_host(address[0]).with_port(address[1]))] = partial(
                     self._make, plain, address
                 )
+        if self._lost and not found:
+            names = " and ".join(sorted(self._lost))
+            raise JudgeFailure(
+                "unreachable", f"the judge's name {names} leads to no address; check that a replica runs"
+            )
         return found
 
     async def _addresses(self, url: URL) -> Sequence[Address]:
+        name, port = url.host or "", url.port or 80
         try:
-            addresses = await self._resolve(url.host or "", url.port or 80)
+            addresses = await self._resolve(name, port)
         except OSError:
             addresses = ()
-        if not addresses:
-            raise JudgeFailure(
-                "unreachable", f"the judge's name {url.host} leads to no address; check that a replica runs"
-            )
-        return addresses
+        key = f"{name}:{port}"
+        if addresses:
+            self._known[key] = addresses
+            self._lost.discard(name)
+        elif name not in self._lost:
+            self._lost.add(name)
+            log.warning("the judge's name %s leads to no address; its replicas stay as they are", name)
+        return self._known.get(key, ())

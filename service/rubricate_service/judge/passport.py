@@ -94,8 +94,8 @@ class Passport:
             self._judge.expect(self._remembered)
 
     def _remember(self, fingerprints: frozenset[str]) -> None:
-        if fingerprints == self._remembered:
-            return
+        if not fingerprints or fingerprints == self._remembered:
+            return  # none: the answer is that of a replica that is gone, and no other has answered yet
         if self._remembered:
             log.warning(
                 "the judge answers with the system_fingerprints %s now, and before with %s: what was judged "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rubricate_clients.wire import FailureKind
 
@@ -28,6 +29,17 @@ class Streak:
         self._clock = clock
         self._kinds: Counter[FailureKind] = Counter()
         self._last = 0.0
+        self._open = 0
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """A question is under way."""
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._last = self._clock()
 
     def decided(self) -> None:
         """The judge gave a verdict."""
@@ -37,12 +49,12 @@ class Streak:
         """A question has got none, after all attempts."""
         if kind not in _OF_THE_QUESTION:
             self._kinds[kind] += 1
-            self._last = self._clock()
 
     def told(self) -> str | None:
         """What is wrong, by kinds alone, as messages may quote texts; None where verdicts are given."""
         count = self._kinds.total()
-        if count < ENOUGH or self._clock() - self._last > RECENT_S:
+        is_asked = self._open or self._clock() - self._last <= RECENT_S
+        if count < ENOUGH or not is_asked:
             return None
         kinds = ", ".join(f"{number} {kind}" for kind, number in self._kinds.most_common())
         return f"the last {count:,} questions got no verdict: {kinds}"

@@ -12,7 +12,9 @@ from typing import get_args
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
 from rubricate_clients.wire import FailureKind
+from rubricate_service.telemetry.shared import ensure_folder
 
+ensure_folder()  # in which each metric opens a file
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nobody asks for
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)

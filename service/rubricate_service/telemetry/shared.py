@@ -45,6 +45,12 @@ def shared_metrics(processes: int) -> Iterator[None]:
         os.close(lock)
 
 
+def ensure_folder() -> None:
+    """Make the folder again where somebody has removed it: no process could start without it."""
+    if VARIABLE in os.environ:
+        Path(os.environ[VARIABLE]).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def _make_folder() -> tuple[Path, int] | None:
     """A folder, and the descriptor by which it is locked for as long as this process lives."""
     for place in (_MEMORY, Path(tempfile.gettempdir())):
@@ -52,7 +58,10 @@ def _make_folder() -> tuple[Path, int] | None:
             _remove_left(place)
             if shutil.disk_usage(place).free >= _ROOM_BYTES:
                 folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-                return folder, _lock(folder)
+                lock = _lock(folder)
+                if folder.exists():  # no other service has removed it before it was locked
+                    return folder, lock
+                os.close(lock)
         except OSError:
             continue
     log.warning("no folder has room for shared metrics: each process tells of itself alone")
@@ -84,6 +93,7 @@ def exposition() -> bytes:
     folder = os.environ.get(VARIABLE)
     if folder is None:
         return generate_latest(REGISTRY)
+    ensure_folder()
     _forget_dead(Path(folder))
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]

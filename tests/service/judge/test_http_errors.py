@@ -56,7 +56,8 @@ def test_errors_in_any_shape(status: int, body: Any, kind: str, part: str) -> No
     ("retry_after", "low", "high"),
     [
         ("2.5", 2.5, 2.5),
-        ("-3", 0.0, 0.0),
+        ("-3", None, None),
+        ("0", None, None),
         # as far away as a suite's slowest run could not change by much
         pytest.param(
             format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True),
@@ -64,7 +65,8 @@ def test_errors_in_any_shape(status: int, body: Any, kind: str, part: str) -> No
             86_400.0,
             id="tomorrow",
         ),
-        ("Mon, 01 Jan 2001 00:00:00 GMT", 0.0, 0.0),
+        ("Mon, 01 Jan 2001 00:00:00 GMT", None, None),
+        ("Mon, 01 Jan 2001 00:00:00 +99999999999999999999", None, None),
         ("soon", None, None),
         ("nan", None, None),
         ("inf", None, None),

@@ -89,6 +89,21 @@ def test_a_judge_that_is_refused_its_connection_fails_within_a_second() -> None:
     run(test())
 
 
+@pytest.mark.parametrize("retry_after", [0, "Mon, 01 Jan 2001 00:00:00 GMT"])
+def test_a_busy_judge_that_gives_no_time_is_not_asked_without_pause(
+    fake: FakeJudge, retry_after: float | str
+) -> None:
+    fake.fail_when(Fault.status(429, retry_after=retry_after), lambda call: True)
+
+    async def test() -> None:
+        judge = judge_of(HttpModel(fake.url))
+        await failure_of(ask(judge, seconds=2.0))
+        assert len(fake.calls) < 100  # thousands
+        await judge.close()
+
+    run(test())
+
+
 def test_a_judge_that_comes_up_later_and_goes_away_again() -> None:
     fake = FakeJudge("1")
     fake.start()
@@ -118,7 +133,7 @@ def test_one_judge_behind_two_hundred_questions(fake: FakeJudge) -> None:
     async def test() -> None:
         judge = judge_of(HttpModel(fake.url), concurrency=16)
         questions = [replace(QUESTION, criterion=f"Criterion {n}.") for n in range(200)]
-        answers = await asyncio.gather(*(ask(judge, q) for q in questions))
+        answers = await asyncio.gather(*(ask(judge, q, seconds=30.0) for q in questions))
         assert {type(a) for a in answers} == {Answer}
         assert max(call.in_flight for call in fake.calls) <= 16
         await judge.close()

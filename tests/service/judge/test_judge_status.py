@@ -57,9 +57,13 @@ def test_a_streak_ends_with_a_verdict_and_is_forgotten_in_time() -> None:
     assert streak.told() is None
     streak.failed("timeout")
     assert streak.told() == f"the last {ENOUGH} questions got no verdict: {ENOUGH - 1} unreachable, 1 timeout"
-    now = RECENT_S + 1
-    assert streak.told() is None
-    streak.failed("timeout")
+    with streak.asking():
+        now = RECENT_S + 1
+        assert streak.told() is not None  # it is being asked
     assert streak.told() is not None
+    now = 2 * RECENT_S + 2
+    assert streak.told() is None
+    with streak.asking():
+        assert streak.told() is not None
     streak.decided()
     assert streak.told() is None

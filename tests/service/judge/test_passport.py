@@ -80,6 +80,18 @@ def test_a_verdict_is_kept_under_who_gave_it_and_looked_for_under_all_who_are_se
     run(test())
 
 
+def test_the_last_answer_of_a_replica_that_is_gone_makes_no_other_verdict_forgotten() -> None:
+    async def test() -> None:
+        signer = Signer()
+        passport = await Passport.issue(signer, Cache(None), 0.0)
+        a = signer.answer(passport, "a")
+        signer.fingerprints = frozenset()  # the one that comes in its place has not answered yet
+        assert passport.confirm(Completion("2", system_fingerprint="a")) == a
+        assert await passport.served() == [a]
+
+    run(test())
+
+
 def test_a_restarted_service_expects_what_was_served_last() -> None:
     async def test() -> None:
         cache, signer = Cache(None), Signer()

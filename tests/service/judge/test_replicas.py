@@ -264,12 +264,10 @@ def test_those_who_leave_the_queue_leave_nothing_behind() -> None:
 class Named:
     """A resolver under the test's control, and the engines behind the addresses."""
 
-    def __init__(self, *addresses: str):
+    def __init__(self, *addresses: str, beside: Sequence[str] = ("http://fixed:8000",)):
         self.addresses: Sequence[str] | OSError = addresses
         self.engines: dict[str, ScriptedEngine] = {}
-        self.members = Listed(
-            ["http://fixed:8000", "dns+http://u:secret@judge:8000"], self.make, self.resolve
-        )
+        self.members = Listed([*beside, "dns+http://u:secret@judge:8000"], self.make, self.resolve)
         self.members.every_s = 0.02
 
     def make(self, url: str, address: Address | None) -> ServedModel:
@@ -338,7 +336,7 @@ def test_a_replica_that_is_gone_takes_no_work_from_its_successor_of_the_same_nam
 
 def test_a_name_that_leads_nowhere_is_unreachable_and_looked_up_again() -> None:
     async def test() -> None:
-        named = Named()
+        named = Named(beside=())
         judge = Judge(Replicas(named.members), Cache(None), secret=b"test")
         failure = await failure_of(ask(judge))
         assert failure.kind == "unreachable"
@@ -346,6 +344,31 @@ def test_a_name_that_leads_nowhere_is_unreachable_and_looked_up_again() -> None:
         named.addresses = ["10.0.0.1"]
         assert await ask(judge) == Answer(1.0)
         await judge.close()
+
+    run(test())
+
+
+def test_a_name_that_leads_nowhere_costs_no_other_replica() -> None:
+    async def test() -> None:
+        named = Named()
+        judge = Judge(Replicas(named.members), Cache(None), secret=b"test")
+        assert await ask(judge) == Answer(1.0)
+        named.addresses = ["10.0.0.1"]
+        async with asyncio.timeout(5):
+            while len(await states(judge)) < 2:
+                await asyncio.sleep(0.01)
+        await judge.close()
+
+    run(test())
+
+
+@pytest.mark.parametrize("bad", [DOWN, JudgeFailure("overloaded", "busy", 0.0)], ids=["down", "busy"])
+def test_a_question_is_put_to_all_replicas_before_it_comes_to_one_again(bad: JudgeFailure) -> None:
+    async def test() -> None:
+        for question in questions(12):  # each begins at another one
+            judge = judge_over(always(bad), always(bad), ScriptedEngine())
+            assert (await ask(judge, question, seconds=5.0)).label == 1.0
+            await judge.close()
 
     run(test())
 
