@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from both_clients import GROUPS, Client, score, with_client, within
-from scripted_service import ScriptedService, Seen, Step, hang, raw, refuse, scores
 
+from both_clients import GROUPS, Client, score, with_client, within
 from rubricate_clients import (
     AnswerMismatch,
     AsyncRewardClient,
@@ -23,6 +22,7 @@ from rubricate_clients import (
     ScoreAnswer,
 )
 from rubricate_clients.faults import ErrorDetail
+from scripted_service import ScriptedService, Seen, Step, hang, raw, refuse, scores
 
 
 def test_proxies_of_the_environment_are_not_used(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,8 @@ import threading
 import time
 
 import pytest
-from both_clients import GROUPS, score, within
-from scripted_service import ScriptedService, Step, cut, drip, hang, raw, refuse, scores
 
+from both_clients import GROUPS, score, within
 from rubricate_clients import (
     AnswerMismatch,
     Conflict,
@@ -23,6 +22,7 @@ from rubricate_clients import (
     Unauthorized,
 )
 from rubricate_clients.faults import ErrorDetail
+from scripted_service import ScriptedService, Step, cut, drip, hang, raw, refuse, scores
 
 
 def test_answer_is_the_services(kind: str) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from both_clients import GROUPS, Client, score, with_client
-from scripted_service import Body, ScriptedService, Step, raw, scores
 
+from both_clients import GROUPS, Client, score, with_client
 from rubricate_clients import (
     AnswerMismatch,
     AsyncRewardClient,
@@ -19,6 +18,7 @@ from rubricate_clients import (
     RewardClient,
     Rubric,
 )
+from scripted_service import Body, ScriptedService, Step, raw, scores
 
 
 def _response(answer: Body) -> Body:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from barriers import MakePlace
 
+from barriers import MakePlace
 from redis_server import RedisServer, needs_redis, running_redis
 from rubricate_clients.testing import FakeJudge
 from rubricate_service.app import create_app

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from barriers import LONG, MakePlace, Scorer, ask, play, until
 
+from barriers import LONG, MakePlace, Scorer, ask, play, until
 from redis_server import RedisServer, needs_redis, running_redis
 from rubricate_clients.wire import Options
 from rubricate_service.compat.barrier import Barrier

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from barriers import LONG, MakePlace, Scorer, ask, play, task_of, until
 
+from barriers import LONG, MakePlace, Scorer, ask, play, task_of, until
 from redis_server import RedisServer, needs_redis
 from rubricate_clients.wire import Options
 from rubricate_service.compat.barrier import Barrier
