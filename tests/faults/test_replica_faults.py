@@ -119,7 +119,8 @@ def test_one_bad_replica_of_three(fakes: list[FakeJudge], fault: Fault, tmp_path
     run(test)
 
 
-@pytest.mark.parametrize("responses", [8, 100])
+# of fewer responses a replica may get one alone, whose four calls do not make it suspect yet
+@pytest.mark.parametrize("responses", [16, 100])
 def test_f11_a_hanging_replica_of_three_is_noticed_within_seconds(
     fakes: list[FakeJudge], responses: int, tmp_path: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from rubricate_clients.faults import details_of
 from rubricate_service.authoring.yaml_values import NotJsonError, YamlValues
-from rubricate_service.importers.files import FileError
+from rubricate_service.importers.files import FileError, begins_as_list
 from rubricate_service.importers.files import read_rows as read_json_rows
 
 __all__ = ["FileError", "Row", "parsed", "read_as", "read_rows", "read_text"]
@@ -106,14 +105,7 @@ def read_as(row: Row, model: type[M]) -> tuple[M | None, list[str]]:
 
 def _json_rows(path: Path) -> Iterator[Row]:
     rows = read_json_rows(path)
-    with path.open("rb") as file:
-        is_list = (
-            next((line for line in file if line.strip()), b"")
-            .removeprefix(BOM_UTF8)
-            .lstrip()
-            .startswith(b"[")
-        )
-    what = "item" if is_list else "line"
+    what = "item" if begins_as_list(path) else "line"
     found = (Row(number, f"{what} {number + 1}", value, fault) for number, value, fault in rows)
     others: list[Row] = []
     for row in found:

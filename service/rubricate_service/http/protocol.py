@@ -169,13 +169,13 @@ class GuardedProtocol(HttpToolsProtocol):
             self._reading = None
 
     def _too_slow(self) -> None:
+        limit = "body_s" if self._in_body else "header_s"
+        part, seconds = ("body" if self._in_body else "headers"), getattr(self._limits, limit)
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if self.pipeline or (is_answering and not self._in_body):
             # a request that was sent ahead, which is not read on before the answer to the one before it
-            self._wait(self._limits.body_s if self._in_body else self._limits.header_s, in_body=self._in_body)
+            self._wait(seconds, in_body=self._in_body)
             return
-        limit = "body_s" if self._in_body else "header_s"
-        part, seconds = ("body" if self._in_body else "headers"), getattr(self._limits, limit)
         self._refuse(408, f"the {part} did not arrive within {seconds:g} s (`limits.{limit}`)")
 
     def _refuse_large(self) -> None:

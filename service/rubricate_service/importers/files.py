@@ -24,11 +24,16 @@ def read_rows(source: Path) -> Iterator[tuple[int, Any, str | None]]:
     """
     if not source.is_file():
         raise FileError(f"there is no file {source}")
-    with source.open("rb") as file:
-        first = next((line for line in file if line.strip()), b"")
-    if first.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+    if begins_as_list(source):
         return ((number, row, None) for number, row in enumerate(_list(source)))
     return _lines(source)
+
+
+def begins_as_list(source: Path) -> bool:
+    """Whether a file is meant as one JSON list rather than as JSON lines."""
+    with source.open("rb") as file:
+        first = next((line for line in file if line.strip()), b"")
+    return first.removeprefix(BOM_UTF8).lstrip().startswith(b"[")
 
 
 def _lines(source: Path) -> Iterator[tuple[int, Any, str | None]]:

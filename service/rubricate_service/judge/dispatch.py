@@ -127,7 +127,6 @@ class Dispatcher:
         if not self.replicas:
             raise JudgeFailure("unreachable", "the judge's name leads to no replica; check that one runs")
         replica = self._assign(errand)
-        is_held = replica.limit.is_held  # looked at first: see `serve`
         if not replica.queue and self._has_room(replica):
             self._begin(errand, replica)
             return replica
@@ -135,8 +134,7 @@ class Dispatcher:
             raise JudgeFailure("overloaded", _words(errand, "the judge wants to be left alone"), pause)
         ticket = Ticket(errand, replica, asyncio.get_running_loop().create_future())
         replica.queue.push(errand.line, ticket)
-        if is_held:
-            self._set_alarm(replica)
+        self.serve(replica)  # it may have room by now, or needs somebody who wakes it
         before = errand.trouble
         errand.trouble = before or JudgeFailure("timeout", "others were ahead of this question at the judge")
         try:
