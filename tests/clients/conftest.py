@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+
+from rubricate_clients.testing import FakeJudge
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -14,3 +18,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries without a pause; those that a Retry-After asks for stay."""
     monkeypatch.setattr("rubricate_clients._call._BACKOFF_S", 0.0)
+
+
+@pytest.fixture
+def judge() -> Iterator[FakeJudge]:
+    with FakeJudge(answer="1") as running:
+        yield running

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from raw_http import server as raw_server
 from rubricate_clients.testing import FakeJudge
 from rubricate_service.app import create_app
 from rubricate_service.settings import Settings
@@ -68,3 +69,9 @@ def fake(server: FakeJudge) -> FakeJudge:
     server.reset()
     server.answer = "2"
     return server
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with raw_server() as port:
+        yield port
